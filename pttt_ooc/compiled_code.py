@@ -25,6 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.errors import CaughtError
 from pttt_ooc.imports import PACKAGE
 
 ENDING = ".nbc"
@@ -38,7 +39,7 @@ _told: set[str] = set()
 _tell: Callable[[str], None] | None = None
 
 
-class NotKeptError(Exception):
+class NotKeptError(CaughtError):
     """Compiled code can be kept nowhere."""
 
 

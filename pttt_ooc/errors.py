@@ -1,7 +1,27 @@
-"""Errors whose text is meant for the user.
+"""Errors: those whose text is meant for people, and those that the package catches itself.
 
-Each carries one sentence that says what is wrong, where, and what to do.  The command line and the
-workflow's scripts print that sentence and exit with a non-zero code; nothing else is caught.
+```
+PtttError                   one sentence that says what is wrong, where, and what to do
+  UnknownGameError
+  GameError                 rules that contradict each other, or too big a game
+  ConfigError
+  StrategyError
+  StrategyFileError
+  InfosetFileError
+  ImpossibleInfosetError
+  StoreError                a store on disk
+  CertificateError
+  BudgetError
+    MemoryBudgetError
+    DiskBudgetError
+  MissingExtraError
+  CourseError
+  PlayError                 of a game in progress
+CaughtError
+```
+
+Rooms derive their own from these.  The command line and the workflow's scripts print the sentence of a PtttError and
+exit with a non-zero code; nothing else is caught there.
 """
 
 from __future__ import annotations
@@ -102,6 +122,10 @@ class MissingExtraError(PtttError):
 
 class CourseError(PtttError):
     """The course refuses a request: its directory, its teams or its server do not allow it."""
+
+
+class CaughtError(Exception):
+    """Base of errors that their callers catch, such as the end of a dialogue: no person sees them."""
 
 
 class PlayError(PtttError):

@@ -70,7 +70,7 @@ def _names_in(text: str) -> frozenset[str]:
     Only lines that may be imports of the package are parsed, which takes a twentieth of the time for all.
     """
     found = {f"pttt_ooc.{file}" for file in _templates_named(text)}
-    for node in _statements(text):
+    for node in import_statements(text):
         if isinstance(node, ast.ImportFrom):
             if node.level:
                 raise ValueError("a relative import: its module cannot be found from the text alone")
@@ -87,7 +87,7 @@ def _templates_named(text: str) -> set[str]:
     return {str(file.relative_to(PACKAGE)) for name in names for file in PACKAGE.glob(f"**/templates/{name}")}
 
 
-def _statements(text: str) -> Iterator[ast.AST]:
+def import_statements(text: str) -> Iterator[ast.AST]:
     """The statements of a module, those that import nothing of the package left out where that is easy to see."""
     try:
         for line in _IMPORT.findall(text):

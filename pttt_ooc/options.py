@@ -6,17 +6,18 @@ An option of one name means the same in all commands.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.games.rules.catalogue import GAMES, named_game, tic_tac_toe_name
-from pttt_ooc.types import Symmetry, TurnRule
+from pttt_ooc.types import TurnRule
 
 
 class Group(TyperGroup):
@@ -66,6 +67,71 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     return spread_command
 
 
+def with_keys(*keys: str) -> type[TyperCommand]:
+    """The class of a command with an option for each of these keys of the configuration; a section is all of its keys.
+
+    Names, types, defaults and help are those of the configuration's model.  Options are made when they are asked for,
+    since the model takes long to import.  The command finds as ``context.obj`` what was given: ``{"run": "other",
+    "solve": {"alpha": 1.5}}``.
+    """
+
+    class KeyedCommand(TyperCommand):
+        _own: list[Any]
+        _all: list[Any]
+
+        @property
+        def params(self) -> Any:
+            if not self._all:
+                self._all = [*self._own, *(option for key in keys for option in _options_of(key))]
+            return self._all
+
+        @params.setter
+        def params(self, own: Any) -> None:
+            self._own, self._all = own, []
+
+        def invoke(self, ctx: Any) -> Any:
+            """Run the command."""
+            given = {one.name: ctx.params.pop(one.name) for one in self.params[len(self._own) :]}
+            ctx.obj = {}
+            for name, value in given.items():
+                if value is not None:
+                    section, _, key = name.rpartition(".")
+                    (ctx.obj.setdefault(section, {}) if section else ctx.obj)[key] = value
+            return super().invoke(ctx)
+
+    return KeyedCommand
+
+
+def _options_of(key: str) -> Iterator[Any]:
+    """The option of a key of the configuration, or those of a section; a section's name is the beginning of theirs."""
+    from pttt_ooc.config import Config
+
+    section = getattr(Config.model_fields[key].annotation, "model_fields", None)
+    fields = section or {key: Config.model_fields[key]}
+    parameters = []
+    for name, field in fields.items():
+        kind: Any = field.annotation
+        if NoneType in get_args(kind):  # it may be null, which is what happens without the option
+            kind = get_args(kind)[0]
+        kind = kind.__origin__ if hasattr(kind, "__metadata__") else kind
+        told, _, default = (field.description or "").rstrip(".").partition("; null: ")
+        default = default or (f"{field.default:g}" if kind is float else field.default)
+        option = typer.Option(f"--{name.replace('_', '-')}", help=f"{told}.  [default: {default}]")
+        annotation = Annotated[kind | None, option]
+        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
+
+    def command(**values: Any) -> None:
+        """Have the parameters."""
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    made = typer.Typer(add_completion=False)
+    made.command()(command)
+    for option in typer.main.get_command(made).params:
+        option.name = f"{key}.{option.name}" if section else option.name
+        yield option
+
+
 def _games(incomplete: str) -> list[str]:
     """Games whose names a shell proposes."""
     return [name for name in GAMES if name.startswith(incomplete)]
@@ -95,9 +161,6 @@ CourseGameOption = Annotated[
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="A config.yaml; options of this command override it."),
-]
-SymmetryOption = Annotated[
-    Symmetry | None, typer.Option("--symmetry", help="full: 7 times less work.  [default: full]")
 ]
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where the command keeps its data.")]

@@ -11,7 +11,6 @@ from benchmarks.__main__ import main
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.games.rules.catalogue import GAMES
 from pttt_ooc.games.structure.index import actions_of
-from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.games.structure.views import find_pairs
 from tests.kits import helpers, naive
 
@@ -72,15 +71,6 @@ def test_the_walk_makes_the_same_gradients_as_the_engine(name):
     compare(name, np.float64, 1e-12, strategies)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*helpers.TINY, "pttt-abrupt-after-0-5-1-8-3"])
-def test_the_walk_of_uniform_play_in_single_precision(name):
-    index = helpers.small_engine(name, dtype=np.float32).index
-    reach, trie = compare(name, np.float32, 1e-5, [uniform_strategy(index, player) for player in (0, 1)])
-    mine = uniform_reach(trie, np.float32)
-    assert np.allclose(mine[reach > 0], reach[reach > 0], rtol=1e-6, atol=0)
-
-
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical"])
 def test_parts_of_the_walk_add_up(name):
     game = GAMES[name]
@@ -130,12 +120,6 @@ def test_a_schedule_is_played_through():
     assert schedule.simulated(iteration, 2, handover=0.0) == 2 + 3 + 2
     assert schedule.simulated(iteration, 2, handover=0.5) == 2 + 4 + 2  # from 1 to 4, beside 0.5 to 3.5
     assert schedule.simulated(iteration, 3, handover=0.0) == schedule.longest(iteration) == 7.0
-
-
-def test_an_undisturbed_iteration_has_the_least_times():
-    iterations = [schedule.Iteration([[a, 2.0]], seconds=a + 2.0 + b) for a, b in ((4.0, 5.0), (9.0, 1.0), (3.0, 2.0))]
-    found = schedule.undisturbed(iterations)
-    assert found.slices == [[3.0, 2.0]] and found.between == 1.0
 
 
 @pytest.mark.slow

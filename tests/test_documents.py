@@ -119,17 +119,6 @@ def test_python_in_documents_is_python(page):
                 compile(source, str(page), "exec")
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("test_documents.ROOT", tmp_path)
-    (tmp_path / "other.md").write_text("# Two words, *three*\n")
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# A\n[a](#a) [b](#b) [c](other.md) [d](other.md#two-words-three) [e](other.md#two) [f](none.md)\n\n"
-        "| |\n|-|\n| ![g](none.svg) [h](/etc) `[i](none.md)` [j](https://none.example/) |\n"
-    )
-    assert list(broken_links(page)) == ["#b", "other.md#two", "none.md", "none.svg", "/etc"]
-
-
 def test_every_page_is_on_the_website_in_one_of_four_kinds():
     text = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
     contents = ast.literal_eval("{" + text.partition("CONTENTS = {")[2].partition("}\n")[0] + "}")

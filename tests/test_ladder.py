@@ -84,22 +84,6 @@ def test_rows_of_functions_and_settings(tmp_path, capsys):
     assert len(ladder.read(tmp_path / "rows.jsonl")) == 2
 
 
-def test_rows_are_drawn_by_lot(tmp_path, capsys):
-    lots = [tuple(ladder.drawn(range(9), 3, seed)) for seed in range(40)]
-    assert all(len({*lot}) == 3 and list(lot) == sorted(lot) for lot in lots) and len({*lots}) > 20
-    assert lots == [tuple(ladder.drawn(range(9), 3, seed)) for seed in range(40)] and {*sum(lots, ())} == {*range(9)}
-    run(tmp_path, "run", GAME, "uniform")
-    [row] = ladder.read(tmp_path / "rows.jsonl")
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row | {"seed": k}) + "\n" for k in range(4)))
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as end:
-        run(tmp_path, "check", "--sample", 2, "--seed", 5)
-    assert end.value.code == 0
-    *lines, last = capsys.readouterr().out.splitlines()
-    assert lines == [f"{GAME} uniform {r['seed']}" for r in ladder.drawn(ladder.read(tmp_path / "rows.jsonl"), 2, 5)]
-    assert last == "2 rows are as recorded."
-
-
 def row_of(agent, exploitability, seed=0, budget=3.0):
     facts = {"game": "pttt-abrupt", "agent": agent, "settings": {}, "seed": seed, "budget": budget, "iterations": 7}
     return {**facts, "exploitability": exploitability, "digest": f"{agent}{seed}"}
@@ -123,27 +107,6 @@ def test_seeds_are_one_row_with_an_interval():
     assert "| `mccfr-external` | 0.1 | one seed | 3 s | 7 | 1 |" in text
     assert "vr-mccfr2  run pttt-abrupt vr-mccfr --seconds 3 --seed 2" in text
     assert ladder.interval([0.0, 0.1])[0] == 0, "exploitability is not negative"
-
-
-def test_a_plan_goes_on_where_it_ended(tmp_path, capsys):
-    (tmp_path / "plan.yaml").write_text(
-        f"- games: [{GAME}]\n  seconds: 0.01\n  agents: [uniform, {{agent: mccfr-external, seeds: [4, 5]}}]\n"
-        f"- games: [{GAME}]\n  iterations: 7\n  agents: [mccfr-outcome]\n"
-    )
-    run(tmp_path, "run", GAME, "mccfr-external", "--seconds", 0.01, "--seed", 4)
-    run(tmp_path, "plan", "--plan", tmp_path / "plan.yaml")
-    rows = ladder.read(tmp_path / "rows.jsonl")
-    assert [(row["agent"], row["seed"]) for row in rows] == [
-        ("mccfr-external", 4),
-        ("uniform", 0),
-        ("mccfr-external", 5),
-        ("mccfr-outcome", 0),
-    ]
-    assert rows[3]["iterations"] == rows[3]["limit"] == 7 and rows[3]["budget"] is None
-    assert rows[0]["digest"] != rows[2]["digest"]
-    capsys.readouterr()
-    run(tmp_path, "plan", "--plan", tmp_path / "plan.yaml")
-    assert capsys.readouterr().out == "" and len(ladder.read(tmp_path / "rows.jsonl")) == 4
 
 
 def test_the_plan_has_rows_of_known_agents():

@@ -40,11 +40,3 @@ def test_no_function_is_called_by_a_participle():
         for name in bare_participles(file.read_text(encoding="utf-8"))
     }
     assert found == set()
-
-
-def test_participles_are_found():
-    code = (
-        "def shown(): ...\nclass A:\n    def _listed(self): ...\n    @property\n    def kept(self): ...\n"
-        "def show(): ...\ndef is_shown(): ...\ndef seed(): ...\n"
-    )
-    assert list(bare_participles(code)) == ["shown", "_listed"]

@@ -56,6 +56,7 @@ def test_student(place, capsys):
     assert f"my strategy gets {-found.best_response_1:.4f}" in out
 
 
+@pytest.mark.slow
 def test_researcher(place, capsys):
     space, _ = run("researcher")
     out = capsys.readouterr().out

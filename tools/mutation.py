@@ -145,7 +145,6 @@ TESTS: dict[str, Sequence[str]] = {
         "library/questions/test_continuations.py",
         "library/questions/test_beliefs.py",
     ],
-    "library/questions/beliefs": ["library/questions/test_beliefs.py"],
     "library/questions/losses": ["library/questions/test_mistakes.py"],
     "library/questions/ranking": ["library/questions/test_mistakes.py"],
     "pipeline/stages/provenance": ["pipeline/stages/test_provenance.py", "cli/test_cli.py -k made"],

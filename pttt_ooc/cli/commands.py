@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof, score, servers, solutions, strategies
+from pttt_ooc.cli import equilibria, exact, games, inspection, plan, proof, score, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course.server import bot_commands as league
@@ -33,7 +33,6 @@ GROUPS = (
     equilibria,
     proof,
     servers,
-    play,
     hand_in,
     course,
     people_commands,

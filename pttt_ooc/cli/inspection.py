@@ -69,7 +69,7 @@ def show(
     check_game(game)
     from pttt_ooc.games.rules.infoset_text import attempts_of
     from pttt_ooc.games.structure.infoset_parser import check_infoset
-    from pttt_ooc.library.api.supports import kept_support
+    from pttt_ooc.library.api.plan_reader import kept_support
     from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text, support_sentences
 
     named, rules = _named_strategies([strategy], player, [infosets], game, plans=True)

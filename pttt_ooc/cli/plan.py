@@ -15,10 +15,10 @@ from pttt_ooc.options import (
     ConfigOption,
     CourseGameOption,
     JsonOption,
-    SymmetryOption,
     ThreadsOption,
     chosen_game,
     spread,
+    with_keys,
 )
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    app.command(epilog="Example: pttt plan --game pttt-2x5k3-abrupt --memory-mb 1024")(plan)
+    example = "Example: pttt plan --game pttt-2x5k3-abrupt --memory-mb 1024"
+    app.command(epilog=example, cls=with_keys("symmetry", "memory_mb"))(plan)
     app.command(epilog="Example: pttt why data/pttt-abrupt/full")(why)
 
 
 @spread
 def plan(
     *,
+    context: typer.Context,
     game: CourseGameOption = None,
     board: BoardOptions,
     config: ConfigOption = None,
-    symmetry: SymmetryOption = None,
-    memory_mb: Annotated[int | None, typer.Option(min=1, metavar="MB", help="Most memory of a stage.")] = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -49,16 +49,12 @@ def plan(
     Nothing is written.  Of a game whose infosets cannot be listed, it tells what `snakemake frontier` and `pttt exact`
     need.  Memory and disk follow from the size of the game; all but the smallest budget is approximate.
     """
-    from pttt_ooc.cli.sections import load_file
-    from pttt_ooc.config import check_config
+    from pttt_ooc.cli.sections import load_with_options
     from pttt_ooc.games.rules.catalogue import named_game
     from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES
     from pttt_ooc.pipeline.stages.planning import plan_run
 
-    content = load_file(config)[0].model_dump(mode="json") if config else {}
-    options = {"game": chosen_game(game, board), "symmetry": symmetry, "memory_mb": memory_mb}
-    content.update({key: value for key, value in options.items() if value is not None})
-    checked = check_config(content, "The options")
+    checked = load_with_options(config, chosen_game(game, board), context.obj)
     if named_game(checked.game).squares > MOST_ENUMERATED_SQUARES:
         _show_frontier(named_game(checked.game), checked.memory_mb, as_json)
         return

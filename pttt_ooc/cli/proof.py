@@ -22,7 +22,6 @@ from pttt_ooc.options import (
     Infosets0Option,
     Infosets1Option,
     JsonOption,
-    MemoryOption,
     OutputFileOption,
     ToldGameOption,
     check_game,
@@ -52,7 +51,10 @@ def certify(
     force: ForceOption = False,
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
-    memory_mb: MemoryOption = None,
+    memory_mb: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="MB", help="Memory limit.  [default: 512 for two strategies, none for a game]"),
+    ] = None,
     state: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Save the search of a game there, as `pttt exact` does, and go on from it."),

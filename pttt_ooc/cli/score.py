@@ -68,7 +68,9 @@ def score(
         typer.Option(metavar="FILE.html", help="Write a page: the score, the place on the ladder, where it loses."),
     ] = None,
     force: ForceOption = False,
-    seed: Annotated[int, typer.Option(min=0, help="With --games, of the opponent's draws.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="With --games, of the opponent's draws.  [default: 0]")
+    ] = None,
     game_value: GameValueOption = None,
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
@@ -103,6 +105,10 @@ def score(
         check_output(page, [Path(name) for name in (agent, other) if name], force=force, suffix=".html")
     if equilibrium is not None and games is None and page is None:
         raise ConfigError("--equilibrium is for --games and --page; give one of them, or leave it out.")
+    if games is None and seed is not None:
+        raise ConfigError("--seed is for --games; leave it out.")
+    if games is not None and (memory_mb, game_value) != (None, None):
+        raise ConfigError("--memory-mb and --game-value are for an exact score; leave them out, or --games.")
     if outputs not in ("probabilities", "logits"):
         raise ConfigError(f"--outputs is {outputs!r}, but must be probabilities or logits.")
     interval = parse_interval(game_value) if game_value is not None else None
@@ -112,7 +118,7 @@ def score(
     kind: checkpoints.Outputs = "logits" if outputs == "logits" else "probabilities"
     # An agent that can only be played: its losses are estimated, and there is no place on the ladder.
     if games is not None:
-        _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed, as_json)
+        _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed or 0, as_json)
         return
     # What mistakes are measured against is found before the long work, so that a wrong name is told at once.
     limit, opponents = memory_mb or math.inf, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -24,22 +24,21 @@ from pttt_ooc.options import (
     LevelOption,
     MemoryOption,
     OutputDirectoryOption,
-    SymmetryOption,
     ThreadsOption,
     ToldGameOption,
     check_game,
-    spread,
+    with_keys,
 )
-from pttt_ooc.types import Algorithm, Precision, Updates
+from pttt_ooc.types import Precision
 
-if TYPE_CHECKING:
-    from pttt_ooc.config import Config
+KEYS = ("symmetry", "run", "memory_mb", "solve")
+"""The keys of the configuration that `pttt solve` takes as options."""
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")(export)
-    app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120")(solve)
+    app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120", cls=with_keys(*KEYS))(solve)
     app.command(epilog="Example: pttt fsck data")(fsck)
     app.command(epilog="Example: pttt verify-run data/pttt-abrupt/full 8a3ad66d6ceaf6c2be6dbd2a0a4d7c3e")(verify_run)
 
@@ -107,53 +106,21 @@ def export(
         print(output / file)
 
 
-class SolveOptions(NamedTuple):
-    """The options of `pttt solve` for the section "solve" of the configuration; None: not given."""
-
-    algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule of the regrets.")] = None
-    alpha: Annotated[float | None, typer.Option(help="Discount of positive regrets.")] = None
-    beta: Annotated[float | None, typer.Option(help="Discount of negative regrets.")] = None
-    gamma: Annotated[float | None, typer.Option(help="Iteration t has the weight t^gamma in the average.")] = None
-    asymmetry: Annotated[float | None, typer.Option(help="sap... divide predictions by 1 + this.")] = None
-    horizon: Annotated[int | None, typer.Option(help="Iterations during which hs-... change these three.")] = None
-    restart_average: Annotated[
-        float | None, typer.Option(help="Begin the average anew each time the iterations have grown by this factor.")
-    ] = None
-    updates: Annotated[Updates | None, typer.Option(help="Update the players in turn, or both at once.")] = None
-    precision: Annotated[Precision | None, typer.Option(help="Number type of regrets and strategy sums.")] = None
-    target_nashconv: Annotated[float | None, typer.Option(help="Stop at this gap; 0: never stop for this.")] = None
-    max_iterations: Annotated[int | None, typer.Option(help="Stop after this number of iterations.")] = None
-    max_minutes: Annotated[float | None, typer.Option(help="Stop after this number of minutes.")] = None
-    evaluate_every: Annotated[float | None, typer.Option(help="Factor between two evaluations of the gap.")] = None
-    commit_seconds: Annotated[float | None, typer.Option(help="Save the state this often.")] = None
-    snapshot_every: Annotated[
-        float | None, typer.Option(help="Keep the average each time the iterations have grown by this factor.")
-    ] = None
-    snapshots_mb: Annotated[float | None, typer.Option(help="Disk space for these snapshots, MB.")] = None
-
-
-@spread
 def solve(
-    *,
+    context: typer.Context,
     game: CourseGameOption = None,
     config: ConfigOption = None,
-    symmetry: SymmetryOption = None,
-    name: Annotated[
-        str | None, typer.Option("--run", metavar="NAME", help="Keep the results apart.  [default: default]")
-    ] = None,
-    options: SolveOptions,
-    memory_mb: MemoryOption = None,
     threads: ThreadsOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Solve a game, or continue a solve.
 
-    After an interruption, or with larger budgets, the same command continues.  Options that are left out have
-    the defaults that config.yaml documents.  Results go to DATA/GAME/SYMMETRY[/runs/NAME].
+    After an interruption, or with larger budgets, the same command continues.  From --symmetry on, options are
+    the keys of config.yaml.  Results go to DATA/GAME/SYMMETRY[/runs/NAME].
     """
-    top = {"game": game, "symmetry": symmetry, "run": name, "memory_mb": memory_mb}
-    settings = _settings(config, top, options._asdict())
+    check_game(game)
     from pttt_ooc.cli import display
+    from pttt_ooc.cli.sections import load_with_options
     from pttt_ooc.config import check_listed
     from pttt_ooc.pipeline.stages import solve as stage
     from pttt_ooc.pipeline.stages.budgets import refuse_small_budget
@@ -161,6 +128,7 @@ def solve(
     from pttt_ooc.pipeline.stages.directories import manifest_of, results_of, structure_of
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
+    settings = load_with_options(config, game, context.obj)
     check_listed(settings, "the solver")
     directory = results_of(data, settings.game, settings.symmetry, settings.run)
     with interruptible(), exit_on_error(say):  # within the command: typer has its own message for an interrupt
@@ -213,16 +181,3 @@ def verify_run(
     if digest is not None and digest.strip().lower() != computed:
         raise StoreError(f"{directory} is another run: its digest is {computed}, not {on_one_line(digest)}.")
     print(computed if digest is None else f"{directory} is the run {computed}.")
-
-
-def _settings(config: Path | None, top: dict[str, Any], solve: dict[str, Any]) -> Config:
-    """The configuration of a file, if any, overridden by the options of the command line."""
-    check_game(top["game"])
-    from pttt_ooc.cli.sections import load_file
-    from pttt_ooc.config import check_config
-
-    content: dict[str, Any] = load_file(config)[0].model_dump(mode="json") if config else {}
-    content.update({key: value for key, value in top.items() if value is not None})
-    options = {key: value for key, value in solve.items() if value is not None}
-    content["solve"] = {**content.get("solve", {}), **options}
-    return check_config(content, "The options")

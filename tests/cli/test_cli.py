@@ -17,7 +17,7 @@ import pytest
 import typer
 import yaml
 
-from pttt_ooc import __version__, config
+from pttt_ooc import __version__
 from pttt_ooc.cli import commands as cli
 from pttt_ooc.cli import display
 from pttt_ooc.disk import memory
@@ -38,7 +38,6 @@ from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[2]
 INTERRUPTED = "Interrupted; the same command continues from what is on disk."
-COMMANDS = ("info", "infosets", "uniform", "validate", "evaluate", "export", "solve", "serve")
 HEAVY = ("numpy", "numba", "zarr", "h5py", "matplotlib", "snakemake", "pydantic", "yaml", "rich.table")
 KINDS = ("zip", "npy", "h5", "solution", "directory")
 FIGURES = ["value", "best_response_0", "best_response_1", "nashconv"]
@@ -104,15 +103,6 @@ def agrees(found, expected, tolerance=1e-7):
 # The command itself
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(capsys, command):
-    with pytest.raises(SystemExit) as end:
-        cli.main([command, "--help"])
-    text = capsys.readouterr().out
-    assert end.value.code == 0
-    assert f"Example: pttt {command} " in text and ("[GAME]" if command == "info" else "--game NAME") in text
-
-
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["solve", "--help"], ["evaluate", "--help"]])
 def test_help_comes_without_heavy_imports(arguments):
@@ -137,11 +127,6 @@ def test_version(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--version"])
     assert capsys.readouterr().out == f"pttt {__version__}\n"
-
-
-def test_options_of_solve_are_those_of_the_configuration(pttt):
-    text = pttt("solve", "--help").out
-    assert all(f"--{name.replace('_', '-')} " in text for name in config.SolveConfig.model_fields)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -545,6 +530,7 @@ def _interrupted(*arguments, **options):
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("interrupt", [_interrupted, _interrupted_while_closing])
 def test_an_interrupted_stage_that_saves_nothing_says_that_it_begins_anew(pttt, monkeypatch, tmp_path, interrupt):
     place = tmp_path / GAME / "full"

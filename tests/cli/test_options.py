@@ -6,6 +6,7 @@ import pytest
 import typer
 
 from pttt_ooc.cli.commands import app
+from pttt_ooc.config import SolveConfig
 from pttt_ooc.errors import GameError
 from pttt_ooc.options import BoardOptions, chosen_game, spread
 from tests.kits.cli_runner import commands
@@ -107,6 +108,24 @@ def test_a_game_is_told_by_its_name_or_its_board(name, board, called):
 def test_a_board_that_is_no_game_is_refused(name, board, problem):
     with pytest.raises(GameError, match=problem):
         chosen_game(name, BoardOptions(*board))
+
+
+def test_the_keys_of_the_configuration_are_options():
+    """With the defaults of its model; what `null` means there is what happens without the option."""
+    solve = {option.opts[0]: option for option in COMMANDS["solve"].params}
+    keys = {f"--{key.replace('_', '-')}": field for key, field in SolveConfig.model_fields.items()}
+    assert set(solve) == {*keys, "--game", "--config", "--threads", "--data", "--symmetry", "--run", "--memory-mb"}
+    for name, field in keys.items():
+        told, _, default = solve[name].help.partition(".  [default: ")
+        assert field.description.startswith(told) and solve[name].default is None
+        usual = f"{field.default:g}" if isinstance(field.default, float) else str(field.default)
+        assert default.removesuffix("]") == usual or (field.default is None and default)
+    assert solve["--alpha"].help == "Discount of positive regrets.  [default: the algorithm's default]"
+    assert {option.opts[0] for option in COMMANDS["plan"].params} > {"--symmetry", "--memory-mb"}
+
+
+def test_a_certificate_of_a_game_has_no_limit_of_memory():
+    assert options("--memory-mb")["certify"][1].endswith("[default: 512 for two strategies, none for a game]")
 
 
 def test_exact_and_plan_take_a_board():

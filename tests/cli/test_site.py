@@ -21,7 +21,7 @@ from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.pipeline.stages import evaluate, finish
 from pttt_ooc.site.service.local_server import processes_behind
 from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.local_process import parts_of
+from pttt_ooc.site.shell.server import parts_of
 from pttt_ooc.site.shell.shell import Shell
 from tests.site.explore.answerer_kit import solve_game
 
@@ -81,6 +81,7 @@ def test_a_site_of_nothing_says_what_computes_each_thing(tmp_path):
         solved_in(tmp_path, None)
 
 
+@pytest.mark.slow
 def test_solved_games_are_listed_and_offered_side_by_side_and_nothing_is_prepared(tmp_path):
     for game in (GAME, OTHER):
         directory = solve_game(tmp_path, game)
@@ -112,6 +113,10 @@ def test_explore_without_a_strategy_refuses_options_that_have_no_use(tmp_path, c
         main(["explore", "--terminal", "--data", str(tmp_path)])
     assert ended.value.code != 0
     assert "Name a strategy" in capsys.readouterr().err
+    for option in ("--profiles", "--secret-goals", "--arena"):
+        with pytest.raises(SystemExit) as ended:
+            main(["explore", "uniform", "--terminal", option, "x", "--game", GAME, "--data", str(tmp_path)])
+        assert ended.value.code == 1 and "are for pages; leave out --terminal" in capsys.readouterr().err
 
 
 def test_the_home_shows_what_is_there_when_it_is_asked_and_changes_nothing(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from pttt_ooc.cli.site import site_pages
 from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.local_process import parts_of
+from pttt_ooc.site.shell.server import parts_of
 from pttt_ooc.site.shell.shell import Shell
 from tests.cli.test_site import evaluated
 from tests.kits.browsing import SCREENS, assert_accessible, in_browser, pages_of, picture, served

@@ -17,7 +17,7 @@ from pttt_ooc.course.data import limits, storage
 from pttt_ooc.course.pages import uploads
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.server.web_process import server_of
-from pttt_ooc.site.shell import forms, gate
+from pttt_ooc.site.shell import forms, layers
 from pttt_ooc.site.shell import throttle as throttle_module
 from pttt_ooc.site.shell.arrival import Arrival
 from pttt_ooc.site.shell.throttle import Throttle, network_of
@@ -502,7 +502,7 @@ def test_small_forms_have_little_time(monkeypatch):
 
 
 def test_a_body_that_stalls_after_the_answer_ends_the_connection(lab, monkeypatch):
-    monkeypatch.setattr(gate, "_DRAIN_PAUSE", 0.05)
+    monkeypatch.setattr(layers, "_DRAIN_PAUSE", 0.05)
     sent = []
 
     async def receive():

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.course.data.settings import CourseSettings
-from pttt_ooc.site.shell import gate
+from pttt_ooc.site.shell import layers
 from pttt_ooc.site.shell.protocol import Door
 from tests.course.server_kit import GAME, bearer, form_token, pttt, strategy_zip
 from tests.course.test_course_attacks import Served
@@ -201,7 +201,7 @@ def test_sizes_and_times_are_those_of_the_course():
         1 << 20
     )
     count, size = directive("large_client_header_buffers").split()
-    assert int(count) * (int(size.removesuffix("k")) << 10) <= gate._HEAD_BYTES
+    assert int(count) * (int(size.removesuffix("k")) << 10) <= layers._HEAD_BYTES
     assert float(directive("client_header_timeout").removesuffix("s")) <= Door(1, 1).head_seconds
     # Both are needed for uploads to be handed on as they come, or else nginx collects them on its own disk.
     assert (directive("proxy_request_buffering"), directive("proxy_http_version")) == ("off", "1.1")
@@ -210,7 +210,7 @@ def test_sizes_and_times_are_those_of_the_course():
 def test_sizes_and_times_of_caddy_are_those_of_the_course():
     size = int(re.search(r"max_size (\d+)MB", CADDYFILE)[1]) * 1_000_000
     assert size >= CourseSettings().max_upload_bytes + (1 << 20)
-    assert int(re.search(r"max_header_size (\d+)KB", CADDYFILE)[1]) << 10 <= gate._HEAD_BYTES
+    assert int(re.search(r"max_header_size (\d+)KB", CADDYFILE)[1]) << 10 <= layers._HEAD_BYTES
     assert float(re.search(r"read_header (\d+)s", CADDYFILE)[1]) <= Door(1, 1).head_seconds
 
 

@@ -20,7 +20,7 @@ from pttt_ooc.course.data.term_tables import GradeRow, LogLine
 from pttt_ooc.course.grades import checkup
 from pttt_ooc.course.grades.rehearsals import GRADING
 from pttt_ooc.course.strategies import worker
-from pttt_ooc.site.service.log_file import logged_to
+from pttt_ooc.site.service.logs import logged_to
 from pttt_ooc.site.service.pulse import Pulse
 from tests.course.server_kit import Lab, bearer, pttt, strategy_zip
 from tests.course.term_kit import change, database_of, upload

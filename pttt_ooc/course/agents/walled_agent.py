@@ -10,7 +10,7 @@ import numpy as np
 from pttt_ooc.other_games.arena.games.base import Game, State
 from pttt_ooc.other_games.arena.matches import agent_processes
 from pttt_ooc.other_games.arena.matches.agent_processes import Answer
-from pttt_ooc.other_games.extreme.bot_process import BotProcess, Conditions, ForfeitError, shown_move
+from pttt_ooc.other_games.extreme.bot_process import BotForfeitError, BotProcess, Conditions, shown_move
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram
 from pttt_ooc.other_games.extreme.walls import FUNCTION_RUNNER, RUNNER
 
@@ -65,7 +65,7 @@ class WalledAgent:
         )
         try:
             self.load_seconds = max(self.load_seconds, self._process.load())
-        except ForfeitError as error:
+        except BotForfeitError as error:
             self.forfeit = error.message, error.detail
 
     def choose(self, state: State) -> Answer:
@@ -73,7 +73,7 @@ class WalledAgent:
 
         Raises
         ------
-        ForfeitError
+        BotForfeitError
             Of the arena, if the agent has failed, or is too slow, or answers no whole number.
         """
         assert self._process is not None
@@ -81,7 +81,7 @@ class WalledAgent:
             raise self._forfeit_error()
         try:
             answer, spent = self._process.ask({"arguments": [self._game.legal(state), state.tolist()]})
-        except ForfeitError as error:
+        except BotForfeitError as error:
             self.forfeit = error.message, error.detail
             raise self._forfeit_error() from None
         self.slowest = max(self.slowest, spent.seconds)

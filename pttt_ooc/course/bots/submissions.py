@@ -21,8 +21,8 @@ from pttt_ooc.course.data.limits import Limits, SubmissionError, check_limits
 from pttt_ooc.course.data.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, WITHDRAWN, Judged, Team
 from pttt_ooc.course.data.queue import ATTEMPTS, Queue, Verdict
 from pttt_ooc.other_games.extreme.hard_positions import HardPosition, Trial
-from pttt_ooc.site.play.database import PlayDatabase
 from pttt_ooc.site.play.database_file import kept_file
+from pttt_ooc.site.service.sqlite import PlayDatabase
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
 MISSING = "THE SERVER LACKS A MODULE"

@@ -15,6 +15,7 @@ from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.handlers import Bearer, Number
 from pttt_ooc.course.pages.strategy_sources import SubmittedSources
 from pttt_ooc.disk.numbers import decimals
+from pttt_ooc.errors import CaughtError
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import first_infoset
 from pttt_ooc.site.explore import boards
@@ -140,7 +141,7 @@ async def mistakes_facts(
     return MistakesOut.of(submission.id, submission.player, answer)
 
 
-class _MissingError(Exception):
+class _MissingError(CaughtError):
     """The course has no solution."""
 
 

@@ -18,8 +18,7 @@ from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging
-from pttt_ooc.site.shell.local_process import parts_of
-from pttt_ooc.site.shell.server import CONNECTIONS, make_server, prepare_process
+from pttt_ooc.site.shell.server import CONNECTIONS, make_server, parts_of, prepare_process
 
 log = logging.getLogger("pttt.course.web")
 MakeApp = Callable[[Course], FastAPI]
@@ -67,7 +66,7 @@ def main() -> None:
     """Serve the course in directory DATA on the open socket number SOCKET; the parent holds the other end of stdin.
 
     Arguments: DATA SOCKET KINDS WINGS.  For the last two see
-    :func:`pttt_ooc.site.shell.local_process.parts_of`; the calls of KINDS take the `Course` first.
+    :func:`pttt_ooc.site.shell.server.parts_of`; the calls of KINDS take the `Course` first.
     """
     data, descriptor, kinds, wings = sys.argv[1:]
     run(data, descriptor, lambda course: app_of(course, *parts_of(kinds, course), *parts_of(wings)))

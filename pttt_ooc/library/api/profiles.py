@@ -11,11 +11,10 @@ from pttt_ooc.games.structure import strategy as structure
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.structures import checked_player, data_directory, engine_of, is_big
 from pttt_ooc.library.api.values import check_one_game, checked_strategy
-from pttt_ooc.library.questions import beliefs as believing
 from pttt_ooc.library.questions import profile as core
 from pttt_ooc.library.questions.answers import Beliefs, Numbers, Outcome
-from pttt_ooc.library.questions.continuations import earlier, following
-from pttt_ooc.library.questions.infoset import numbers
+from pttt_ooc.library.questions.infoset import beliefs as find_beliefs
+from pttt_ooc.library.questions.infoset import earlier, following, numbers
 from pttt_ooc.library.questions.sampled_games import sample_game
 from pttt_ooc.pipeline.show.tables import html_table
 
@@ -82,7 +81,7 @@ class Profile(core.PreparedProfile):
             Number of the opponent's infosets to list for each board.
         """
         player = checked_player(player)
-        return believing.beliefs(self.index, self.strategies[1 - player], player, infoset, boards, orders)
+        return find_beliefs(self.index, self.strategies[1 - player], player, infoset, boards, orders)
 
     def following(self, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
         """The outcomes of an attempt at an infoset, failed and placed; default: of all attempts."""

@@ -1,9 +1,9 @@
 """Questions about a pair of strategies: what happens at an infoset, why, and where a strategy loses.
 
 Modules: ``answers``: the answers, as plain data.  ``histories``: all histories of an infoset.  ``profile``: a prepared
-pair of strategies.  ``infoset``: the numbers of an infoset.  ``continuations``: the outcomes of attempts.
-``sampled_games``: random games.  ``beliefs``: what a player knows about the board.  ``mirror_merge``: an infoset with
+pair of strategies.  ``infoset``: the numbers of an infoset, the outcomes of attempts, and what the player
+knows about the board.  ``sampled_games``: random games.  ``mirror_merge``: an infoset with
 its mirror images.  ``losses``: what each infoset costs a strategy; ``ranking``: the largest losses, up to symmetry;
 ``mistakes``: the exploitability as a sum of losses.  ``plan_pair``: the same for two sparse plans, where nothing is
-listed.  ``warm_up``: compiles the room's kernels.
+listed.
 """

@@ -1,4 +1,4 @@
-"""The numbers of a strategy at an infoset.
+"""What happens at an infoset: the numbers of a strategy, what attempts lead to, and beliefs about the board.
 
 The action values at an infoset are sums of the values of the nodes after each attempt, plus the games that the attempt
 itself wins.  The latter have the opponent's reach of all histories in which the square is empty.
@@ -6,20 +6,36 @@ itself wins.  The latter have the opponent's reach of all histories in which the
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
+from types import MappingProxyType
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.infoset_places import (
     Attempts,
     Floats,
     add_values,
     attempts_of,
+    is_infoset,
     own_reach,
     text_of,
     write_row,
 )
-from pttt_ooc.library.questions.answers import Numbers, SquareArray
-from pttt_ooc.library.questions.histories import histories
+from pttt_ooc.games.structure.strategy import Strategy
+from pttt_ooc.library.questions.answers import Beliefs, Board, Numbers, Outcome, SquareArray
+from pttt_ooc.library.questions.histories import (
+    BITS,
+    Histories,
+    consistent_histories,
+    follow,
+    histories,
+    own_part,
+    read_only,
+)
 from pttt_ooc.library.questions.profile import PreparedProfile
 
 
@@ -101,3 +117,196 @@ def _after(
     for square in legal:
         add_values(profile.sides[player], values, attempts.squares, attempts.placed, square, out)
     return out
+
+
+# ---------------------------------------------------------------------------------------------
+# What an attempt leads to
+
+
+def following(profile: PreparedProfile, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
+    """The outcomes of attempts at an infoset: for each square *failed*, then *placed*, if the rules allow it.
+
+    Parameters
+    ----------
+    infoset
+        Its text, such as ``"|0*4."``.
+    square
+        The attempt; default: every legal attempt.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the player.
+    GameError
+        If the square cannot be attempted there.
+    """
+    # The attempts to follow: one square, or all legal ones.
+    attempts = attempts_of(profile.index, player, infoset)
+    legal = legal_squares(profile.game, player, attempts)
+    if square is not None and square not in legal:
+        listed = ", ".join(map(str, legal))
+        raise GameError(f"Player {player} cannot attempt square {square} at {infoset!r}; choose one of {listed}.")
+    chosen = legal if square is None else (square,)
+    opponent = profile.strategies[1 - player]
+    # Columns of a single history would have another array type, and the kernel would be compiled again.
+    found = Histories._make(map(np.ascontiguousarray, histories(opponent, attempts)))
+    own = own_part(profile.game, player, attempts)
+    sides = (profile.sides[player], profile.sides[1 - player])
+    # The reach of each result, summed over the infoset's histories.
+    reach = follow(found, own, *sides, read_only(opponent.probabilities), sum(1 << s for s in chosen))
+    reached = float(found.reach.sum())
+    outcomes, possible = [], None
+    for each in chosen:
+        for placed in (False, True):
+            after = Attempts(np.append(attempts.squares, each), attempts.placed | placed << each)
+            # An outcome without an infoset after it and without reach is listed only if some history allows it;
+            # otherwise the rules do not.
+            decides = is_infoset(sides[0], after)
+            happens = float(reach[each, int(placed)].sum())
+            if not decides and not happens:
+                possible = possible or _possible(profile.index, player, attempts)
+                if not possible[placed] >> each & 1:
+                    continue
+            # Shares of the results among the games with this outcome.
+            shares = reach[each, int(placed)] / happens if happens else np.full(4, np.nan)
+            text = text_of(profile.game, player, after)
+            probability = happens / reached if reached else float("nan")
+            outcomes.append(Outcome(each, placed, probability, text, decides, *shares.tolist()))
+    return tuple(outcomes)
+
+
+def _possible(index: Index, player: int, attempts: Attempts) -> tuple[int, int]:
+    """Squares on which the player can fail, and squares on which they can place a mark, as bit masks."""
+    marks = consistent_histories(index, player, attempts, some=True).marks
+    return int(np.bitwise_or.reduce(marks)), int(np.bitwise_or.reduce(~marks))
+
+
+def earlier(index: Index, player: int, infoset: str) -> tuple[str, ...]:
+    """The player's own infosets on the way to one, from the first to the infoset itself, as texts.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the player.
+    """
+    attempts = attempts_of(index, player, infoset)
+    parts = [Attempts(attempts.squares[:n], attempts.placed) for n in range(len(attempts.squares) + 1)]
+    return tuple(text_of(index.game, player, part) for part in parts)
+
+
+# ---------------------------------------------------------------------------------------------
+# Beliefs
+
+
+def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards: int = 10, orders: int = 0) -> Beliefs:
+    """What `player` believes about the board at an infoset.
+
+    Parameters
+    ----------
+    index
+        The game's, with or without symmetry.
+    opponent
+        The other player's strategy, with or without symmetry, on any index of the game.
+    infoset
+        Its text, as :func:`pttt_ooc.games.structure.infoset_parser.check_infoset` takes it.
+    boards
+        Number of boards to list, the likeliest first.
+    orders
+        Number of the opponent's infosets to list for each of these boards, the likeliest first.
+
+    Raises
+    ------
+    ImpossibleInfosetError
+        If it is no infoset of the player.
+    StrategyError
+        If the strategy is the player's own, or for another game.
+    """
+    game, (attempts, reached, posterior) = index.game, _posterior(index, opponent, player, infoset)
+    # The posterior of each board, summed over the orders in which the opponent may have made the same marks.
+    found = posterior.found
+    mine = attempts.placed | game.setup_mask(player)
+    by_board = np.bincount(found.marks, weights=posterior.weight, minlength=1 << game.squares).astype(np.float64)
+    # For each square, whether it is marked on each board: so the sums over boards tell where marks and empty squares
+    # are.
+    marked = np.arange(len(by_board)) >> np.arange(game.squares)[:, None] & 1
+    held = (mine >> np.arange(game.squares) & 1)[:, None]
+    # The likeliest boards, equal ones by their numbers.
+    there = np.flatnonzero(by_board)
+    likeliest = there[np.lexsort((there, -by_board[there]))][:boards].tolist()
+    # How many attempts the opponent has made.
+    counts = np.bincount(found.attempts, weights=posterior.weight)
+    return Beliefs(
+        player,
+        text_of(game, player, attempts),
+        reached,
+        marked @ by_board,
+        (1 - marked - held) @ by_board,
+        tuple(Board(mine, m, float(by_board[m]), posterior.orders(m, orders)) for m in likeliest),
+        MappingProxyType({int(n): float(counts[n]) for n in np.flatnonzero(counts)}),
+        reached == 0,
+    )
+
+
+def drawn_infoset(index: Index, opponent: Strategy, player: int, infoset: str, number: float) -> str:
+    """An infoset of the opponent, drawn from the beliefs of `player`.
+
+    Parameters
+    ----------
+    number
+        A random number in [0, 1); for the others, and for errors, see :func:`beliefs`.
+    """
+    _, _, posterior = _posterior(index, opponent, player, infoset)
+    return posterior.draw_infoset(number)
+
+
+def _posterior(index: Index, opponent: Strategy, player: int, infoset: str) -> tuple[Attempts, float, _Posterior]:
+    """The attempts of an infoset, the opponent's reach of it, and the histories; arbitrary ones if that is zero."""
+    game = index.game
+    if opponent.player == player or opponent.index.game != game:
+        raise StrategyError(
+            f"Beliefs of player {player} in {game.name} follow from a strategy of player {1 - player}; this one is "
+            f"player {opponent.player}'s in {opponent.index.game.name}."
+        )
+    attempts = attempts_of(index, player, infoset)
+    found = histories(opponent, attempts)
+    reached = float(found.reach.sum())
+    if reached == 0:
+        found = consistent_histories(index, player, attempts)
+    return attempts, reached, _Posterior(game, 1 - player, found, found.reach / found.reach.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Posterior:
+    """The histories of an infoset with their probabilities.
+
+    Attributes
+    ----------
+    opponent
+        The player whose attempts the histories hold.
+    weight
+        float64 (histories,): sums to 1.
+    """
+
+    game: Game
+    opponent: int
+    found: Histories
+    weight: NDArray[np.float64]
+
+    def orders(self, marks: int, wanted: int) -> tuple[tuple[str, float], ...]:
+        """The opponent's likeliest infosets that lead to these marks, at most `wanted`."""
+        if not wanted:
+            return ()
+        which = np.flatnonzero(self.found.marks == marks)
+        chosen = which[np.lexsort((self.found.order[which], -self.weight[which]))][:wanted].tolist()
+        return tuple((self._text(h), float(self.weight[h])) for h in chosen)
+
+    def draw_infoset(self, number: float) -> str:
+        """The opponent's infoset that a random number in [0, 1) chooses."""
+        sums = np.cumsum(self.weight)
+        last = int(np.flatnonzero(self.weight)[-1])  # because of rounding
+        return self._text(min(int(np.searchsorted(sums, number * sums[-1], side="right")), last))
+
+    def _text(self, history: int) -> str:
+        slots = BITS * np.arange(self.found.attempts[history])
+        squares = self.found.order[history] >> slots & (1 << BITS) - 1
+        return text_of(self.game, self.opponent, Attempts(squares, int(self.found.marks[history])))

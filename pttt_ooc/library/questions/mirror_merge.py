@@ -21,9 +21,7 @@ from pttt_ooc.games.rules.game import Game, Squares
 from pttt_ooc.games.rules.infoset_text import infoset_text
 from pttt_ooc.games.structure.infoset_places import attempts_of, text_of
 from pttt_ooc.library.questions.answers import Beliefs, Board, Numbers, Outcome, SquareArray
-from pttt_ooc.library.questions.beliefs import beliefs
-from pttt_ooc.library.questions.continuations import following
-from pttt_ooc.library.questions.infoset import numbers
+from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.profile import PreparedProfile
 
 _ALL = 1 << 20  # boards: more than there are

@@ -159,7 +159,7 @@ class PlanPair:
 
     def following(self, player: int, infoset: str, square: int | None = None) -> tuple[Outcome, ...]:
         """The outcomes of attempts, of one square or of all; as
-        :func:`pttt_ooc.library.questions.continuations.following`.
+        :func:`pttt_ooc.library.questions.infoset.following`.
 
         Raises
         ------

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.errors import CaughtError
 from pttt_ooc.extras import sentence
 from pttt_ooc.other_games.extreme.bot_programs import GUESS, BotProgram
 from pttt_ooc.other_games.extreme.clock import Clock
@@ -82,7 +83,7 @@ class Spent:
     waited: float
 
 
-class ForfeitError(Exception):
+class BotForfeitError(CaughtError):
     """A bot has lost, with the course's message and a detail.
 
     Attributes
@@ -179,7 +180,7 @@ class BotProcess:
 
         Raises
         ------
-        ForfeitError
+        BotForfeitError
             If that raises an error, ends the process, or takes too long.
         """
         clock = self._clock(self._conditions.load_limit)
@@ -197,7 +198,7 @@ class BotProcess:
             answer = self.enclosed.receive(clock)  # from here on, the program's: it can forge all that it sends
         except SilentError as error:
             if error.late and not self._program.trusted:
-                raise ForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
+                raise BotForfeitError("TIME OUT", f"It was not ready to play. {error}") from None
             raise self._failure(self._explain_end(error)) from None
         if "error" in answer:
             raise self._failure(plain(answer["error"]))
@@ -209,7 +210,7 @@ class BotProcess:
 
         Raises
         ------
-        ForfeitError
+        BotForfeitError
             If the bot gives no answer in time, raises an error, or ends.
         """
         self._asked += 1
@@ -220,7 +221,7 @@ class BotProcess:
             answer = self.enclosed.receive(clock)
         except SilentError as error:
             if error.late:
-                raise ForfeitError("TIME OUT", str(error)) from None
+                raise BotForfeitError("TIME OUT", str(error)) from None
             raise self._failure(self._explain_end(error)) from None
         self._stop(clock)
         if type(answer.get("number")) is not int or answer["number"] != self._asked:
@@ -251,7 +252,7 @@ class BotProcess:
         if self._program.trusted:
             last = detail.strip().splitlines()[-1]
             return MachineError(f"Our bot {self._program.name} cannot play on this machine: {last}")
-        return ForfeitError("THREW AN EXCEPTION", detail)
+        return BotForfeitError("THREW AN EXCEPTION", detail)
 
     def end(self) -> str:
         """End the process and all that it started; returns what it printed.  May be called twice."""

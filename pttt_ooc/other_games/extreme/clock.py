@@ -11,11 +11,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from pttt_ooc.errors import CaughtError
+
 TICK = 0.1  # maximum seconds between two looks at a process that thinks
 _STATE_SECONDS = 0.001  # seconds between two looks at whether a process got a processor
 
 
-class StoppedError(Exception):
+class StoppedError(CaughtError):
     """Nobody waits for the answer any more."""
 
 

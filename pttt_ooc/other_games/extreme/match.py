@@ -13,9 +13,9 @@ from typing import Any
 from pttt_ooc.extras import check_extra
 from pttt_ooc.other_games.extreme.bot_process import (
     SHOWN_MOVE,
+    BotForfeitError,
     BotProcess,
     Conditions,
-    ForfeitError,
     MissingModuleError,
     Spent,
     check_modules,
@@ -255,7 +255,7 @@ def _play_once(
         for player, bot in enumerate(bots):
             try:
                 match.load_seconds[player] = bot.load()
-            except ForfeitError as error:
+            except BotForfeitError as error:
                 return _forfeit(match, player, error), player
         begin = time.monotonic()
         try:
@@ -292,13 +292,13 @@ def _play_moves(
         try:
             answer, spent = bots[player].ask(request)
             cell = _check_answer(answer, referee.board)
-        except ForfeitError as error:
+        except BotForfeitError as error:
             _forfeit(match, player, error)
             return player
         move = TimedMove(player, cell, referee.bonus, *astuple(spent))
         if not referee.play(cell):
             _forfeit(
-                match, player, ForfeitError("INVALID MOVE", f"It answered {plain(cell, SHOWN_MOVE)} after {before}.")
+                match, player, BotForfeitError("INVALID MOVE", f"It answered {plain(cell, SHOWN_MOVE)} after {before}.")
             )
             return player
         told.append((before, cell, flag))
@@ -316,16 +316,16 @@ def _play_moves(
 
 
 def _check_answer(answer: dict[str, Any], board: BigBoard) -> Cell:
-    """The cell that a bot has answered; a ForfeitError if it is none, or the bot has changed its board."""
+    """The cell that a bot has answered; a BotForfeitError if it is none, or the bot has changed its board."""
     if answer.get("big") != [*board.big_boards_status] or answer.get("small") != [*board.small_boards_status]:
-        raise ForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")
+        raise BotForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")
     move = answer.get("move")
     if not isinstance(move, list) or len(move) != 3 or any(type(number) is not int for number in move):
-        raise ForfeitError("INVALID MOVE", f"It answered {shown_move(answer)}, which is no tuple of three integers.")
+        raise BotForfeitError("INVALID MOVE", f"It answered {shown_move(answer)}, which is no tuple of three integers.")
     return move[0], move[1], move[2]
 
 
-def _forfeit(match: BotMatch, loser: int, error: ForfeitError) -> BotMatch:
+def _forfeit(match: BotMatch, loser: int, error: BotForfeitError) -> BotMatch:
     winner = 1 - loser
     match.winner, match.message, match.detail = PLAYERS[winner], error.message, error.detail
     match.points = (WHOLE * (winner == 0), WHOLE * (winner == 1))
@@ -348,7 +348,7 @@ def check_walls() -> None:
         process = BotProcess(bot, bot.interpreters()[-1], Conditions())
         try:
             process.load()
-        except ForfeitError as error:
+        except BotForfeitError as error:
             raise ExtremeError(f"Python does not run behind walls: {error.detail.strip().splitlines()[-1]}") from None
         finally:
             process.end()

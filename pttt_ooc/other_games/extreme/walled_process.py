@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.errors import CaughtError
 from pttt_ooc.other_games.extreme.clock import Clock, Meter
 from pttt_ooc.other_games.extreme.system_calls import Listener, refusal_of, taken_descriptor
 from pttt_ooc.other_games.extreme.walls import ENVIRONMENT, ExtremeError, Interpreter, inside, launch, visible
@@ -36,7 +37,7 @@ class MachineError(ExtremeError):
     """The machine ended a process or kept it from starting, or one of ours failed: not a stranger's fault."""
 
 
-class SilentError(Exception):
+class SilentError(CaughtError):
     """A process gives no answer: its time is over, or its stream is closed or damaged.
 
     Attributes

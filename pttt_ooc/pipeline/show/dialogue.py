@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from rich.console import Console
 from rich.text import Text
 
+from pttt_ooc.errors import CaughtError
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.pipeline.show.tables import text_table, wrap_text
@@ -22,7 +23,7 @@ _GAP = 2  # columns between boards
 _LEAST = 5  # columns of a square
 
 
-class EndedError(Exception):
+class EndedError(CaughtError):
     """The user ends the dialogue.
 
     Attributes
@@ -82,6 +83,14 @@ class Dialogue:
             self.console.print()
             raise EndedError(0)
         return line.strip()
+
+    def ask_command(self, prompt: str, help: str) -> str:
+        """As :meth:`ask`; ``q`` ends the dialogue with an EndedError, ``?`` says the help and asks again."""
+        while (typed := self.ask(prompt)).lower() not in ("q", "quit", "exit"):
+            if typed.lower() not in ("?", "h", "help"):
+                return typed
+            self.say(help)
+        raise EndedError(0)
 
     def board(self, game: Game, squares: Sequence[Square], title: str = "") -> Text:
         """A board with the numbers of its squares, below a title if there is one.

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pttt_ooc.config import PARAMETERS
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.disk.numbers import NOISE, join_words
 from pttt_ooc.games.rules.catalogue import aim
@@ -40,16 +41,7 @@ PAGE = "report.html"
 MEASUREMENTS = "measurements.html"  # seconds, memory, versions: they differ between equal runs
 _LEAST_GAP = 1e-16  # a logarithmic axis has no zero
 FIGURES = ("convergence.svg", "opening.svg")  # files beside the page
-PARAMETERS = (
-    "alpha",
-    "beta",
-    "gamma",
-    "asymmetry",
-    "horizon",
-    "restart_average",
-    "updates",
-)
-"""The parameters of the algorithm and its average."""
+_RULE_AND_AVERAGE = (*PARAMETERS, "horizon", "restart_average", "updates")
 
 
 @dataclass(frozen=True)
@@ -99,7 +91,7 @@ class ReportData:
     counts, digests, machine
         Sizes of the game, content hashes, and versions of libraries with the kind of machine, by label.
     parameters
-        The algorithm's :data:`PARAMETERS` in effect; missing ones are taken from `config`.
+        The parameters in effect of the algorithm and its average; missing ones are taken from `config`.
     commands
         The commands that reproduce the solution.
     """
@@ -205,7 +197,7 @@ def _context(data: ReportData) -> dict[str, Any]:
         "data": data,
         "palette": PALETTE,
         "solve": solve,
-        "parameters": {n: data.parameters.get(n, solve.get(n)) for n in PARAMETERS},
+        "parameters": {n: data.parameters.get(n, solve.get(n)) for n in _RULE_AND_AVERAGE},
         "bounds": value_bounds(data.evaluation),
         "noise": NOISE,
         "exact": data.finish.get("stopped_by") == "equilibrium",

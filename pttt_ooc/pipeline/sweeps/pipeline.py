@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from pttt_ooc.config import Config, FinishConfig, Name, Run, Section
+from pttt_ooc.config import PARAMETERS, Config, FinishConfig, Name, Run, Section
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.imports import module_digest
 from pttt_ooc.pipeline.stages.directories import results_of
@@ -47,8 +47,6 @@ class SweepConfig(Section):
 PAGE, TABLE = "report.html", "comparison.csv"
 """The files that compare the runs."""
 
-_PARAMETERS = ("alpha", "beta", "gamma", "asymmetry")
-
 
 def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict[str, Config]:
     """The configuration of each run, by the directory of its results, game by game.
@@ -58,7 +56,7 @@ def cells(config: Config, sweep: SweepConfig, data: Path = Path("data")) -> dict
     ConfigError
         If the configuration's own run is one of them, or one value of a parameter is given for several update rules.
     """
-    parameter = next((key for key in _PARAMETERS if getattr(config.solve, key) is not None), None)
+    parameter = next((key for key in PARAMETERS if getattr(config.solve, key) is not None), None)
     if sweep.games and parameter and len(sweep.algorithms) > 1:
         raise ConfigError(
             f"solve.{parameter} is {getattr(config.solve, parameter):g}, but sweep.algorithms names several update "

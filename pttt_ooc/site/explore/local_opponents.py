@@ -11,11 +11,10 @@ from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.disk.numbers import value_for
 from pttt_ooc.errors import ConfigError, PlayError
 from pttt_ooc.games.rules.game import Game
-from pttt_ooc.library.api.plan_reader import read_plan_pair
+from pttt_ooc.library.api.plan_reader import kept_support, read_plan_pair
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.strategy_names import further_of, named_strategy, player_of
 from pttt_ooc.library.api.structures import data_directory, engine_of, is_big
-from pttt_ooc.library.api.supports import kept_support
 from pttt_ooc.library.api.values import best_response
 from pttt_ooc.library.questions.plan_pair import PlanPair
 from pttt_ooc.library.questions.profile import PreparedProfile, symmetry_of

@@ -14,10 +14,8 @@ import numpy as np
 
 from pttt_ooc.games.rules.play import first_infoset
 from pttt_ooc.games.structure.infoset_parser import check_infoset
-from pttt_ooc.library.questions import beliefs as held
+from pttt_ooc.library.questions import infoset as questions
 from pttt_ooc.library.questions.answers import Beliefs, Numbers, Outcome, SquareArray
-from pttt_ooc.library.questions.continuations import following
-from pttt_ooc.library.questions.infoset import numbers
 from pttt_ooc.library.questions.mirror_merge import MergedInfoset, merge_infoset
 from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.library.questions.sampled_games import row_at
@@ -55,27 +53,27 @@ class ListedPair:
 
     def numbers(self, player: int, infoset: str) -> Numbers:
         """See :func:`pttt_ooc.library.questions.infoset.numbers`."""
-        return numbers(self.profile, player, infoset)
+        return questions.numbers(self.profile, player, infoset)
 
     def beliefs(self, player: int, infoset: str, boards: int = 10) -> Beliefs:
-        """See :func:`pttt_ooc.library.questions.beliefs.beliefs`."""
-        return held.beliefs(self.profile.index, self.strategies[1 - player], player, infoset, boards)
+        """See :func:`pttt_ooc.library.questions.infoset.beliefs`."""
+        return questions.beliefs(self.profile.index, self.strategies[1 - player], player, infoset, boards)
 
     def draw_infoset(self, player: int, infoset: str, number: float) -> str:
-        """See :func:`pttt_ooc.library.questions.beliefs.drawn_infoset`."""
-        return held.drawn_infoset(self.profile.index, self.strategies[1 - player], player, infoset, number)
+        """See :func:`pttt_ooc.library.questions.infoset.drawn_infoset`."""
+        return questions.drawn_infoset(self.profile.index, self.strategies[1 - player], player, infoset, number)
 
     def following(self, player: int, infoset: str, square: int | None = None) -> Sequence[Outcome]:
-        """See :func:`pttt_ooc.library.questions.continuations.following`."""
-        return following(self.profile, player, infoset, square)
+        """See :func:`pttt_ooc.library.questions.infoset.following`."""
+        return questions.following(self.profile, player, infoset, square)
 
     def decides(self, player: int) -> float:
         """The probability that a player decides at all."""
-        return numbers(self.profile, player, first_infoset(self.game, player)).joint_reach
+        return questions.numbers(self.profile, player, first_infoset(self.game, player)).joint_reach
 
     def next_infosets(self, player: int, infoset: str, square: int) -> dict[str, float]:
         """See :meth:`~pttt_ooc.library.questions.plan_pair.PlanPair.next_infosets`."""
-        outcomes = following(self.profile, player, infoset, square)
+        outcomes = questions.following(self.profile, player, infoset, square)
         likely = {one.infoset: one.probability * one.returns for one in outcomes if one.decides and one.probability > 0}
         return {after: probability for after, probability in likely.items() if probability > 0}
 

@@ -22,7 +22,7 @@ from pttt_ooc.site.explore.play_api import Playing, UsedPlaying
 from pttt_ooc.site.explore.results import FinishedGame, Standing
 from pttt_ooc.site.explore.review import review_of, step_of
 from pttt_ooc.site.play import owners
-from pttt_ooc.site.play.answers import answer, form_again
+from pttt_ooc.site.play.owners import answer, form_again
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.forms import number, own_form
 from pttt_ooc.site.shell.parts import Link, Part

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.games.rules.play import History
-from pttt_ooc.site.play.player_view import ViewSquare
+from pttt_ooc.site.play.review import ViewSquare
 
 
 @dataclass(frozen=True)

@@ -84,21 +84,17 @@ class Walk:
         """Show infosets until an EndedError is raised."""
         game = self.pair.game
         self.dialogue.say(f"{game.name}: player 0 is {self.pair.names[0]}, player 1 is {self.pair.names[1]}.", "bold")
-        self._help()
+        self.dialogue.say(self._help)
         self._show()
         while True:
-            self._do(self.dialogue.ask(f"Player {self.player} at {self.infoset} >"))
+            self._do(self.dialogue.ask_command(f"Player {self.player} at {self.infoset} >", self._help))
 
     def _first(self, player: int) -> str:
         return first_infoset(self.pair.game, player)
 
     def _do(self, typed: str) -> None:
         word = typed.lower()
-        if word in ("q", "quit", "exit"):
-            raise EndedError(0)
-        if word in ("?", "h", "help"):
-            self._help()
-        elif word in ("o", "opponent"):
+        if word in ("o", "opponent"):
             self._turn(1 - self.player)
         elif word in ("r", "reply"):
             self._turn(self.player)
@@ -119,8 +115,9 @@ class Walk:
         else:
             self._go_to(typed if typed.startswith("|") else self.infoset + typed)
 
-    def _help(self) -> None:
-        self.dialogue.say(f"{HELP} {_ITERATIONS}" if self._runs else HELP)
+    @property
+    def _help(self) -> str:
+        return f"{HELP} {_ITERATIONS}" if self._runs else HELP
 
     def _turn(self, player: int) -> None:
         """Switch a player between their best response and their strategy."""

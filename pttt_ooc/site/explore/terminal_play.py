@@ -17,7 +17,7 @@ from pttt_ooc.site.explore.opponents import Opponents
 from pttt_ooc.site.explore.player_view import Seat, seat_of
 from pttt_ooc.site.explore.results import FinishedGame, Tally, play_opponent
 from pttt_ooc.site.explore.review import Review, ReviewCell, ReviewStep, review_of, step_of
-from pttt_ooc.site.play.player_view import ViewSquare
+from pttt_ooc.site.play.review import ViewSquare
 
 SQUARES = "Type the digit of a square, which each free square shows. r resigns, q ends, ? shows this."
 KEYPAD = (
@@ -140,12 +140,8 @@ class TerminalGame:
         """The square that the person attempts; None if the person resigns."""
         keys = {key: square for square, key in enumerate(self._keys)}
         while True:
-            typed = self.dialogue.ask(f"Attempt {seat.made + 1} at {seat.infoset} >").lower()
-            if typed in ("q", "quit", "exit"):
-                raise EndedError(0)
-            if typed in ("?", "h", "help"):
-                self.dialogue.say(self._help)
-            elif typed in ("r", "resign"):
+            typed = self.dialogue.ask_command(f"Attempt {seat.made + 1} at {seat.infoset} >", self._help).lower()
+            if typed in ("r", "resign"):
                 if self.dialogue.ask("Give this game up as lost? y/n >").lower() in ("y", "yes"):
                     return None
             else:
@@ -172,14 +168,11 @@ class TerminalGame:
         at = last
         while True:
             self._show(step_of(self.opponents, played, at), last)
-            typed = self.dialogue.ask(_LOOK).lower()
-            while (to := _target(typed, at, last)) is None:
+            choose = f"There are attempts 1 to {last}; type one of these numbers, or Enter, b, n or q."
+            while (to := _target(typed := self.dialogue.ask_command(_LOOK, choose).lower(), at, last)) is None:
                 if typed in ("n", "new"):
                     return
-                if typed in ("q", "quit", "exit"):
-                    raise EndedError(0)
-                self.dialogue.say(f"There are attempts 1 to {last}; type one of these numbers, or Enter, b, n or q.")
-                typed = self.dialogue.ask(_LOOK).lower()
+                self.dialogue.say(choose)
             at = to
 
     def _show_moves(self, review: Review) -> None:

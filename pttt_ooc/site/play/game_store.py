@@ -15,8 +15,8 @@ from sqlalchemy import ColumnElement, String, Table, delete, false, func, select
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.site.play.database import PlayDatabase
 from pttt_ooc.site.play.owners import VISITORS
+from pttt_ooc.site.service.sqlite import PlayDatabase
 
 UNDER_WAY = 20
 """Most open games per person and kind of game."""

@@ -1,4 +1,4 @@
-"""The review of a finished game in which both players see everything: values of moves, on the board and as a curve.
+"""What pages of games show: squares, and the review of a finished game in which both players see everything.
 
 A rating of a move is what ``pttt_ooc.other_games.arena.solvers.rating_cache`` answers: values are points of the player
 who moves, a win is 1 and a draw one half; ``before`` is of the first player.
@@ -159,3 +159,27 @@ def review_game(
         lost=sum(move.loss or 0.0 for move in own),
         worst=worst if worst and worst.lost else None,
     )
+
+
+@dataclass(frozen=True)
+class ViewSquare:
+    """A square as a player sees it.
+
+    Attributes
+    ----------
+    state
+        ``"free"`` (in a phantom game: not attempted), ``"mine"`` or ``"theirs"``.
+    text
+        Its number, which is its key, or its mark.
+    words
+        The words for a screen reader.
+    latest, winning
+        Whether it was the latest move, or belongs to a line that has won.
+    """
+
+    square: int
+    state: str
+    text: str
+    words: str
+    latest: bool
+    winning: bool = False

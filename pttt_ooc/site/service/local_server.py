@@ -10,7 +10,7 @@ from pttt_ooc.site.service.processes import Child, listen, serve_until_stopped
 from pttt_ooc.site.service.wing import Pages
 from pttt_ooc.site.service.wire import listening
 
-_WEB = "pttt_ooc.site.shell.local_process"
+_WEB = "pttt_ooc.site.shell.server"
 _ANSWERER = "pttt_ooc.site.service.answerer_process"
 
 

@@ -11,7 +11,7 @@ import json
 import socket
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -144,3 +144,38 @@ def _unpack_message(data: bytes) -> Message:
     if not isinstance(message, dict):
         raise ValueError("a message is an object")
     return message
+
+
+# ---------------------------------------------------------------------------------------------
+# An object in the process of an answerer
+
+
+class StandIn:
+    """Has the methods of an object that an answerer answers with, see :func:`pttt_ooc.site.service.answerer.methods`.
+
+    Arguments and results are JSON values; methods are called from threads of an asynchronous application.
+
+    Parameters
+    ----------
+    refused
+        The error that a method raises with the sentence of the answerer's PtttError.
+    """
+
+    def __init__(self, client: Client, refused: type[PtttError]) -> None:
+        self._client, self._refused = client, refused
+
+    async def ask(self, name: str, *arguments: Any, **named: Any) -> Any:
+        """What a method returns, asked by a coroutine: a ``Later`` holds no thread."""
+        try:
+            return (await self._client.ask(name, arguments=arguments, named=named))["result"]
+        except RefusedError as error:
+            raise self._refused(str(error)) from error
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def ask(*arguments: Any, **named: Any) -> Any:
+            try:
+                return self._client.ask_from_thread(name, arguments=arguments, named=named)["result"]
+            except RefusedError as error:
+                raise self._refused(str(error)) from error
+
+        return ask

@@ -12,9 +12,7 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from pttt_ooc import __version__
 from pttt_ooc.site.shell import accounts
 from pttt_ooc.site.shell.accounts import Signed
-from pttt_ooc.site.shell.gate import Gate
-from pttt_ooc.site.shell.headers import SecurityHeaders
-from pttt_ooc.site.shell.metrics import Measured, Metrics
+from pttt_ooc.site.shell.layers import Gate, Measured, Metrics, SecurityHeaders
 from pttt_ooc.site.shell.refusals import add_refusals
 from pttt_ooc.site.shell.rendering import HERE, environments, render
 from pttt_ooc.site.shell.shell import Shell

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.shell.accounts import account_of
-from pttt_ooc.site.shell.headers import HEADERS
+from pttt_ooc.site.shell.layers import HEADERS
 from pttt_ooc.site.shell.parts import Refusal
 from pttt_ooc.site.shell.rendering import render, wants_part
 from pttt_ooc.site.shell.shell import Shell, shell_of

@@ -1,4 +1,4 @@
-"""Pages from templates.
+"""Pages from templates, and the filters of all templates.
 
 Each part has its own environment, with its templates and the shell's.
 ``{% extends "web/base.html" %}`` gives a page the head.
@@ -7,6 +7,7 @@ Each part has its own environment, with its templates and the shell's.
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -18,9 +19,9 @@ from urllib.parse import urlencode
 import jinja2
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
 from pttt_ooc.disk.numbers import column, decimals, duration, exploitability, size, thousands
-from pttt_ooc.site.shell import filters
 from pttt_ooc.site.shell.forms import VISITOR, form_token, new_visitor, set_cookie
 from pttt_ooc.site.shell.parts import Part
 from pttt_ooc.site.shell.shell import Account, shell_of
@@ -28,19 +29,6 @@ from pttt_ooc.site.shell.shell import Account, shell_of
 HERE = Path(__file__).parent
 ALONE = "alone"
 """The key of an address that shows one thing alone, for slides: without the head of the page and what is beside."""
-
-_FILTERS = {
-    "column": column,
-    "code": filters.code,
-    "curve_path": filters.curve_path,
-    "decimals": decimals,
-    "duration": duration,
-    "exploitability": exploitability,
-    "thousands": thousands,
-    "utc": filters.utc,
-    "iso": filters.iso,
-    "size": size,
-}
 
 
 class _Compiled(jinja2.BytecodeCache):
@@ -99,7 +87,7 @@ def _environment(directories: dict[str, Path]) -> jinja2.Environment:
         bytecode_cache=_COMPILED,
     )
     made.filters.update(_FILTERS)
-    made.globals["query"] = filters.query
+    made.globals["query"] = query
     return made
 
 
@@ -188,3 +176,60 @@ def render(request: Request, template: str, account: Account | None, **context: 
     if visitor:  # a visitor's forms are bound to this cookie
         set_cookie(request, response, VISITOR, visitor, None)
     return response
+
+
+# ---------------------------------------------------------------------------------------------
+# Filters of all templates
+
+
+def utc(seconds: float | None) -> str:
+    """A time for people, in UTC; the page's script converts it to local time."""
+    return "" if seconds is None else f"{_date(seconds):%d %b %Y %H:%M:%S} UTC"
+
+
+def iso(seconds: float | None) -> str:
+    """A time for machines."""
+    return "" if seconds is None else f"{_date(seconds):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _date(seconds: float) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+
+
+def code(sentence: str) -> Markup:
+    """A sentence in which what stands between backticks is code.
+
+    Examples
+    --------
+    >>> code("`pttt solve` makes <one>.")
+    Markup('<code>pttt solve</code> makes &lt;one&gt;.')
+    """
+    wraps = (Markup("{}"), Markup("<code>{}</code>"))
+    return Markup().join(wraps[nth % 2].format(part) for nth, part in enumerate(sentence.split("`")))
+
+
+def curve_path(values: Sequence[float], width: int = 1000, height: int = 200) -> str:
+    """The curve of values from 0 to 1 in a picture of `width` by `height`, for the macro `chart`."""
+    across = width / max(1, len(values) - 1)
+    points = [f"{round(index * across, 1)} {round((1 - one) * height, 1)}" for index, one in enumerate(values)]
+    return "M" + "L".join(points)
+
+
+def query(**keys: Any) -> str:
+    """The query string of an address; empty without keys."""
+    present = {key: value for key, value in keys.items() if value is not None}
+    return f"?{urlencode(present)}" if present else ""
+
+
+_FILTERS = {
+    "column": column,
+    "code": code,
+    "curve_path": curve_path,
+    "decimals": decimals,
+    "duration": duration,
+    "exploitability": exploitability,
+    "thousands": thousands,
+    "utc": utc,
+    "iso": iso,
+    "size": size,
+}

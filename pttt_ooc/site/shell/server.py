@@ -1,7 +1,9 @@
-"""The server of an application, in a process of its own."""
+"""The server of an application; as a program, that of a local site."""
 
 from __future__ import annotations
 
+import json
+import logging
 import resource
 import socket
 import sys
@@ -11,7 +13,15 @@ from functools import partial
 import uvicorn
 from fastapi import FastAPI
 
+from pttt_ooc.disk.stop_signals import watch_parent
+from pttt_ooc.errors import PtttError
+from pttt_ooc.site.service.logs import start_logging
+from pttt_ooc.site.service.wing import call_by_name
+from pttt_ooc.site.shell import server
+from pttt_ooc.site.shell.application import make_application
+from pttt_ooc.site.shell.parts import Part
 from pttt_ooc.site.shell.protocol import Connection, Door
+from pttt_ooc.site.shell.shell import Shell
 
 CONNECTIONS = 1000
 _OTHER_FILES = 200  # open files of databases, logs, libraries
@@ -62,3 +72,40 @@ def prepare_process() -> int:
 def serve(app: FastAPI, descriptor: str) -> None:
     """Serve an application on the open socket number `descriptor` until the process is stopped."""
     make_server(app, prepare_process()).run(sockets=[socket.socket(fileno=int(descriptor))])
+
+
+# ---------------------------------------------------------------------------------------------
+# The process of a local web server
+
+
+log = logging.getLogger("pttt.web")
+
+
+def parts_of(calls: str, *first: object) -> list[Part]:
+    """The parts that calls, as JSON, return; `first` are further first arguments of each call."""
+    return [part for call in json.loads(calls) for part in call_by_name(call, *first)]
+
+
+def names_of(host: str) -> frozenset[str]:
+    """The names of a server on this machine that listens at `host`."""
+    return frozenset({"localhost", socket.gethostname().lower(), host.lower()})
+
+
+def main() -> None:
+    """Serve on the open socket number SOCKET until the process is stopped; the parent holds the other end of stdin.
+
+    Arguments: SOCKET HOST TITLE SUBTITLE PARTS; see :func:`parts_of` for the last.
+    """
+    descriptor, host, title, subtitle, parts = sys.argv[1:]
+    start_logging("web")
+    watch_parent()
+    try:
+        app = make_application(Shell(title, subtitle, parts_of(parts), names=names_of(host)))
+    except PtttError as error:
+        log.error(str(error))
+        sys.exit(1)
+    server.serve(app, descriptor)
+
+
+if __name__ == "__main__":
+    main()

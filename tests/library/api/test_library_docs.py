@@ -1,6 +1,5 @@
 """Every example of the library runs and prints what it shows: docstrings, and the page docs/library.md."""
 
-import ast
 import doctest
 import re
 from importlib import import_module
@@ -17,12 +16,6 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = ["pttt_ooc", *(f"pttt_ooc.{home}" for home in pttt_ooc._HOMES)]
 MODULES += ["pttt_ooc.library.eas", *(f"pttt_ooc.library.eas.{name}" for name in ("averaging", "cfr", "states"))]
 PAGES = ["docs/library.md", "docs/eas.md"]
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch):
-    """Examples write to a temporary directory."""
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.slow_but_one
@@ -61,12 +54,3 @@ def test_examples_of_pages(name):
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     runner.run(test)
     assert runner.summarize(verbose=False).failed == 0
-
-
-def test_an_example_that_is_wrong_is_found(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("Text.\n\n```python\n>>> 1 + 1\n3\n```\n\n```\n>>> neither this\n```\n")
-    test = doctest.DocTestParser().get_doctest(code_of(page), {}, "page", "page", 0)
-    assert [example.want for example in test.examples] == ["3\n"]
-    assert test.examples[0].lineno == 3
-    assert ast.parse(test.examples[0].source)

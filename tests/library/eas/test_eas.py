@@ -424,6 +424,7 @@ def test_bad_input_gets_a_sentence(corner):
         corner.new_averager(0, eas.AveragingStrategy.LAST).push(first, 1.0)
 
 
+@pytest.mark.slow
 def test_a_program_for_eas_runs_unmodified(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
@@ -445,3 +446,16 @@ def test_the_games_are_the_packages():
         **{"PtttTraverser": 108, "AbruptPtttTraverser": 108},
         **{"DhTraverser": 162, "AbruptDhTraverser": 162, "CornerDhTraverser": 162},
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (eas.CornerDhTraverser, (0.3714285714, 1.1619047619, 0.6285714286)),
+        pytest.param(eas.DhTraverser, (0.3333333333, 1.1661375661, 0.6666666667), marks=pytest.mark.slow),
+    ],
+)
+def test_uniform_play_has_the_numbers_that_exp_a_spiel_says(kind, told):
+    traverser = kind()
+    found = traverser.ev_and_exploitability(*traverser.construct_uniform_strategies())
+    np.testing.assert_allclose((found.ev0, *found.expl), told, rtol=0, atol=1e-10)

@@ -11,7 +11,7 @@ from pttt_ooc.errors import ImpossibleInfosetError, StrategyError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.strategy import uniform_strategy
-from pttt_ooc.library.questions.beliefs import beliefs, drawn_infoset
+from pttt_ooc.library.questions.infoset import beliefs, drawn_infoset
 from tests.kits import naive
 from tests.kits.helpers import SMALL, TINY, as_strategy, full_index, random_table, small_engine
 
@@ -155,6 +155,7 @@ def test_invalid_questions_are_refused():
         beliefs(index, uniform_strategy(index, 1), 0, "|0*0*")
 
 
+@pytest.mark.slow_but_one
 @pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "mini-2x3k2-classical", "mini-2x3k3-abrupt-after-1"])
 @pytest.mark.parametrize("player", [0, 1])
 def test_an_infoset_is_drawn_as_often_as_it_is_believed(name, player):

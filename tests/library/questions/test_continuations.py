@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError, ImpossibleInfosetError
-from pttt_ooc.library.questions.continuations import earlier, following
+from pttt_ooc.library.questions.infoset import earlier, following
 from tests.kits import naive, naive_questions
 from tests.kits.questioned import CASES, GAMES, IDS, infosets, profile_of, tables_of
 

@@ -11,9 +11,7 @@ from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.library.questions import plan_pair
-from pttt_ooc.library.questions.beliefs import beliefs
-from pttt_ooc.library.questions.continuations import following
-from pttt_ooc.library.questions.infoset import numbers
+from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.mirror_merge import merge_infoset
 from pttt_ooc.library.questions.plan_pair import PlanPair
 from pttt_ooc.library.questions.profile import PreparedProfile, best_response_of

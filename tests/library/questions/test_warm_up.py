@@ -9,9 +9,9 @@ from tests.kits.patience import PATIENCE
 
 ASKING = """
 import sys
-from pttt_ooc.library.questions.warm_up import warm_up
-from pttt_ooc.library.questions.beliefs import beliefs
-from pttt_ooc.library.questions.continuations import following
+from pttt_ooc.site.explore.answers import warm_up
+from pttt_ooc.library.questions.infoset import beliefs
+from pttt_ooc.library.questions.infoset import following
 from pttt_ooc.library.questions.infoset import numbers
 from pttt_ooc.library.questions.sampled_games import row_at
 from pttt_ooc.library.questions.profile import PreparedProfile

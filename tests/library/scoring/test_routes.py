@@ -69,6 +69,7 @@ def assert_same(found, expected):
 # nashbench
 
 
+@pytest.mark.slow
 def test_a_policy_of_nashbench():
     """Of one infoset; it sees the player, then the infostate, and is traced by JAX."""
     jax = pytest.importorskip("jax", reason="JAX is not installed")

@@ -94,7 +94,7 @@ def test_the_page_tells_both_sides_where_they_lose_and_the_place(tmp_path, capsy
         assert re.search(r'<code>\|\d\*</code> <span class="note">placed \d</span>', side)
 
 
-def test_a_page_that_cannot_be(tmp_path, capsys, monkeypatch):
+def test_options_that_do_not_go_together(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = Runner(capsys, tmp_path / "data", GAME.name)
     for arguments, text in (
@@ -102,6 +102,9 @@ def test_a_page_that_cannot_be(tmp_path, capsys, monkeypatch):
         (["--page", "p.txt"], "the name must end with .html"),
         (["--page", "no/p.html"], "there is no directory no"),
         (["--equilibrium", "uniform"], "--equilibrium is for --games and --page"),
+        (["--seed", "1"], "--seed is for --games"),
+        (["--games", "20", "--memory-mb", "100"], "--memory-mb and --game-value are for an exact score"),
+        (["--games", "20", "--game-value", "0.5"], "--memory-mb and --game-value are for an exact score"),
     ):
         done = run("score", "uniform", *arguments)
         assert done.code and not done.out and text in done.err

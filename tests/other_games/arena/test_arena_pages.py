@@ -214,7 +214,7 @@ def test_damaged_matches_are_sentences(tmp_path):
 
 @pytest.mark.slow
 def test_the_web_process_imports_no_numerics():
-    code = "import sys, pttt_ooc.other_games.arena.pages.part, pttt_ooc.site.shell.local_process;"
+    code = "import sys, pttt_ooc.other_games.arena.pages.part, pttt_ooc.site.shell.server;"
     code += "print(*{'numpy', 'numba', 'scipy'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == ""
 

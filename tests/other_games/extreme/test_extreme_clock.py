@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pttt_ooc.other_games.extreme import clock as clocks
-from pttt_ooc.other_games.extreme.bot_process import BotProcess, Conditions, ForfeitError
+from pttt_ooc.other_games.extreme.bot_process import BotForfeitError, BotProcess, Conditions
 from pttt_ooc.other_games.extreme.clock import Clock, Meter
 from pttt_ooc.other_games.extreme.match import play_match
 from tests.kits.patience import wait_until
@@ -77,7 +77,7 @@ def test_a_bot_that_computes_four_limits_on_a_busy_machine_forfeits_its_first_mo
 
 def test_a_bot_that_never_answers_is_asked_once_and_gets_its_limit():
     with busy(2), watched("while True: pass", time_limit=0.2) as (process, questions):
-        with pytest.raises(ForfeitError, match="TIME OUT") as raised:
+        with pytest.raises(BotForfeitError, match="TIME OUT") as raised:
             process.ask(REQUEST)
         assert questions == [1] and "it was kept waiting for" in raised.value.detail
 
@@ -94,7 +94,7 @@ def test_a_bot_that_computes_less_than_its_limit_is_kept_waiting_at_no_cost():
 def test_a_bot_that_sleeps_is_not_kept_waiting():
     with (
         started(bot("import time; time.sleep(600)"), time_limit=0.2) as process,
-        pytest.raises(ForfeitError, match="TIME OUT"),
+        pytest.raises(BotForfeitError, match="TIME OUT"),
     ):
         process.ask(REQUEST)
 

@@ -12,7 +12,7 @@ from pttt_ooc.course.agents.walled_agent import WalledAgent
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.matches import agent_processes
 from pttt_ooc.other_games.extreme import bot_programs, match, walled_process
-from pttt_ooc.other_games.extreme.bot_process import Conditions, ForfeitError, shown_move
+from pttt_ooc.other_games.extreme.bot_process import BotForfeitError, Conditions, shown_move
 from pttt_ooc.other_games.extreme.match import play_match
 from pttt_ooc.other_games.extreme.referee import Referee
 from pttt_ooc.other_games.extreme.walled_process import MachineError, plain
@@ -52,9 +52,9 @@ def test_no_answer_to_a_question_is_more_than_a_forfeit(process, seed):
                 answer |= boards
             cell = match._check_answer(answer, referee.board)
             if not Referee().play(cell):
-                raise ForfeitError("INVALID MOVE", plain(cell))
+                raise BotForfeitError("INVALID MOVE", plain(cell))
             messages["move"] += 1
-        except ForfeitError as error:
+        except BotForfeitError as error:
             assert len(storable(error.detail)) <= 4000
             messages[error.message] += 1
     assert {*messages} - {"move"} == {"THREW AN EXCEPTION", "MODIFIED THE BOARD", "INVALID MOVE"}
@@ -64,7 +64,7 @@ def test_no_answer_to_a_question_is_more_than_a_forfeit(process, seed):
 @pytest.mark.parametrize("number", ["true", "1.0", '"1"', "[1]", "2", "1e400", "null"])
 def test_the_number_of_an_answer_is_a_whole_number_and_the_right_one(process, number):
     process.enclosed.say(framed(b'{"number": %s, "move": [0, 4, 4]}' % number.encode()))
-    with pytest.raises(ForfeitError) as told:
+    with pytest.raises(BotForfeitError) as told:
         process.ask({"moves": []})
     assert told.value.detail == "It answered before it was asked."
 
@@ -76,7 +76,7 @@ def test_no_second_message_while_a_bot_is_loaded_is_more_than_a_forfeit(process)
         try:
             process.load()
             ready += 1
-        except ForfeitError as error:
+        except BotForfeitError as error:
             storable(error.detail)
     assert 0 < ready < 700
     assert all("listening" not in message for message in process.enclosed.heard)
@@ -89,7 +89,7 @@ def test_before_the_program_begins_all_is_our_own_fault(process, monkeypatch):
     for _ in range(300):
         first = hostile_bytes(draw)
         process.enclosed.say(first + framed_json({"error": "mine"}))
-        with pytest.raises((MachineError, ForfeitError)) as told:
+        with pytest.raises((MachineError, BotForfeitError)) as told:
             process.load()
         failed += told.type is MachineError
         assert told.type is MachineError or told.value.message == "THREW AN EXCEPTION"
@@ -106,7 +106,7 @@ def test_what_an_agent_answers_is_a_move_or_loses_its_game(process):
             chosen = agent.choose(played.start())
             assert type(chosen.move) is int and 0 <= chosen.move < played.rules.MOVES
             moves += 1
-        except agent_processes.ForfeitError as error:
+        except agent_processes.BotForfeitError as error:
             storable(str(error))
             assert agent.forfeit is not None
             for words in agent.forfeit:

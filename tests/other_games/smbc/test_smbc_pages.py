@@ -282,7 +282,7 @@ def test_positions_that_do_not_exist(browser_of, query, status, sentence):
 @pytest.mark.slow
 def test_the_web_process_imports_no_numerics():
     program = (
-        "import sys, pttt_ooc.other_games.smbc.pages.part, pttt_ooc.site.shell.local_process\n"
+        "import sys, pttt_ooc.other_games.smbc.pages.part, pttt_ooc.site.shell.server\n"
         "print([name for name in ('numpy', 'numba', 'zarr', 'scipy') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

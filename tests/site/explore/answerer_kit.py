@@ -30,7 +30,7 @@ def solve_game(data, game=GAME, **changes):
     return directory
 
 
-def ready(pages, address, waits="being prepared", **options):
+def ready(pages, address="/explore", waits="being prepared", **options):
     """The answer to a request, once what it is waiting for is there."""
 
     def done():

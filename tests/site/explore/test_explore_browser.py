@@ -17,7 +17,6 @@ from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import Lab, strategy_zip
-from tests.course.test_course_accessibility import CONTRAST
 from tests.kits.browsing import (
     DESKTOP,
     SCREENS,
@@ -302,15 +301,6 @@ def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_b
     page.get_by_role("link", name="Where these two differ most in value").click()
     sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
     assert page.errors == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_stand_out_from_shades(open_page, scheme):
-    page = open_page("/explore?at=|0*&square=3", color_scheme=scheme)
-    found = page.evaluate(CONTRAST)
-    assert {"square", "p", "mark"} <= set(found)
-    found.pop("mark theirs", None)  # there is no shade below it
-    assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
 
 
 def test_layers_are_switched_by_letters_and_stay_while_somebody_walks_on(open_page):

@@ -12,9 +12,7 @@ from pttt_ooc.disk.numbers import decimals, probability
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.structures import engine_of
-from pttt_ooc.library.questions.beliefs import beliefs
-from pttt_ooc.library.questions.continuations import following
-from pttt_ooc.library.questions.infoset import numbers
+from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.mirror_merge import merge_infoset
 from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.site.explore.explorer import Explorer

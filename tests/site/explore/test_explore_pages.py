@@ -28,8 +28,7 @@ from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from pttt_ooc.disk.numbers import probability
 from pttt_ooc.errors import PtttError
 from pttt_ooc.games.rules.catalogue import named_game
-from pttt_ooc.library.questions.continuations import following
-from pttt_ooc.library.questions.infoset import numbers
+from pttt_ooc.library.questions.infoset import following, numbers
 from pttt_ooc.site.explore import jobs, profiles
 from pttt_ooc.site.explore.boards import PROBABILITY
 from pttt_ooc.site.explore.explorer import Explorer
@@ -40,8 +39,9 @@ from pttt_ooc.site.service.wire import BusyError, Client, RefusedError, listenin
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import GAME, Lab, pttt, random_tensor, strategy_zip
+from tests.kits.columns import assert_one_form_a_column
 from tests.kits.patience import PATIENCE, wait_until
-from tests.site.explore.answerer_kit import answering, uniform_profile
+from tests.site.explore.answerer_kit import answering, ready, uniform_profile
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +57,6 @@ def pages(client, solved):
     part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
     with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
         yield made
-
-
-def ready(pages, address="/explore", waits="are being prepared"):
-    """A page, once what it is waiting for is there."""
-
-    def done():
-        nonlocal answer
-        answer = pages.get(address)
-        return waits not in answer.text
-
-    answer = None
-    wait_until(done)
-    return answer
 
 
 def links(page):
@@ -241,6 +228,12 @@ def test_wherever_a_page_leads_is_a_page(pages):
         found = links(answer.text)
         assert found
         address = chance.choice(found)
+
+
+def test_numbers_have_one_form_a_column(pages):
+    for address in ("/explore", "/explore?first=uniform&second=uniform"):
+        ready(pages, address)
+        assert_one_form_a_column(pages, address, 1, most=25)
 
 
 def test_mirror_images_are_linked(pages):
@@ -549,7 +542,7 @@ def test_without_a_solution_mistakes_cannot_be_measured(tmp_path, client):
 
 @pytest.mark.slow
 def test_web_processes_import_no_numerics():
-    web = "pttt_ooc.course.server.web_process, pttt_ooc.site.explore.part, pttt_ooc.site.shell.local_process"
+    web = "pttt_ooc.course.server.web_process, pttt_ooc.site.explore.part, pttt_ooc.site.shell.server"
     code = f"import sys, {web}; print(sorted({{'numpy', 'numba', 'zarr', 'matplotlib'}} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"

@@ -28,8 +28,7 @@ from pttt_ooc.site.service.wire import Client, listening
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.kits.equilibria import settled
-from tests.site.explore.play_kit import Browser
-from tests.site.explore.test_play_pages import form_token
+from tests.site.explore.play_kit import Browser, form_token
 from tests.site.explore.test_play_terminal import say
 
 pytest.importorskip("highspy")

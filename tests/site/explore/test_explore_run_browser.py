@@ -10,14 +10,11 @@ from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.test_course_accessibility import CONTRAST
 from tests.kits.browsing import (
-    WIDTHS,
     assert_accessible,
     assert_same_document,
     in_browser,
     mark_document,
-    picture,
     press,
     served,
 )
@@ -147,12 +144,3 @@ STATES = {
 @pytest.mark.parametrize("name", STATES)
 def test_pages_are_accessible(open_page, name):  # noqa: F811
     assert_accessible(open_page(STATES[name]), f"explore-{name}")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_of_merged_squares_stand_out(open_page, scheme):  # noqa: F811
-    page = open_page("/explore?symmetry=merged", color_scheme=scheme)
-    assert {name: ratio for name, ratio in page.evaluate(CONTRAST).items() if ratio < 4.5} == {}
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        picture(page, f"explore-merged-{scheme}-{width}")

@@ -13,7 +13,6 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.play import replay
 from pttt_ooc.site.explore.opponents import Opponent
 from pttt_ooc.site.explore.results import draw_attempt
-from pttt_ooc.site.play import game_store
 from tests.site.explore.play_kit import GAME, Uniform, make_games
 
 ME, OTHER = "visitor:me", "visitor:other"
@@ -195,29 +194,6 @@ def test_a_game_does_not_continue_against_a_changed_opponent(tmp_path):
     opponents.opponents = [Opponent(o.key, o.name, o.player, o.digest + "'") for o in opponents.opponents]
     assert "no longer" in refused(games, 409, ME, seat.id, 0, 0)
     assert games.resign(ME, seat.id, 0).over
-    games.close()
-
-
-def test_a_person_has_a_limited_number_of_games(games, monkeypatch):
-    monkeypatch.setattr(game_store, "UNDER_WAY", 3)
-    seats = [games.begin(ME, "uniform", 0) for _ in range(3)]
-    assert "3 games under way" in refused(games, 429, ME, "uniform", 0, do="begin")
-    games.begin(OTHER, "uniform", 0)
-    games.resign(ME, seats[1].id, 0)
-    games.begin(ME, "uniform", 0)
-    monkeypatch.setattr(games.store, "_most", 5)
-    assert "no room" in refused(games, 429, OTHER, "uniform", 0, do="begin")
-    games.begin("account:1", "uniform", 0)
-
-
-def test_old_games_of_visitors_are_deleted(tmp_path):
-    games = make_games(tmp_path)
-    kept = [games.begin(owner, "uniform", 0).id for owner in ("account:1", ME, OTHER)]
-    with games.store.database.writing() as session:
-        session.execute(text("UPDATE games SET changed_at = 1000 WHERE owner != :me"), {"me": ME})
-    games.close()
-    games = make_games(tmp_path)
-    assert {row[0] for row in rows(games)} == set(kept[:2])
     games.close()
 
 

@@ -48,9 +48,3 @@ def test_no_fact_has_a_name_of_loggings_own():
 def test_the_tests_log_what_servers_log():
     with pytest.raises(KeyError, match="message"):
         logging.getLogger("pttt.anything").info("checked", extra={"message": "a verdict"})
-
-
-@pytest.mark.parametrize("text", ["{'message': 1}", "{**facts, 'b': 1}"])
-def test_a_reserved_name_is_found(text):
-    tree = ast.parse(f"def f():\n    facts = {{'name': 2}}\n    log.info('x', extra={text})")
-    assert set(facts_of(tree)) & RESERVED

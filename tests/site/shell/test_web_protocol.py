@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from pttt_ooc.site.shell import gate, server
+from pttt_ooc.site.shell import layers, server
 from pttt_ooc.site.shell.protocol import Connection, Door
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: somebody\r\n\r\n"
@@ -200,7 +200,7 @@ def test_an_untrusted_proxy_is_reported_once(caplog, proxies, client, headers, w
         pass
 
     scope = {"type": "http", "http_version": "1.1", "method": "GET", "path": "/", "client": client, "headers": headers}
-    made = gate.Gate(answers, 100, proxies)
+    made = layers.Gate(answers, 100, proxies)
     for _ in range(2):
         asyncio.run(made(scope, None, None))
     assert [record.getMessage() for record in caplog.records] == [
@@ -229,7 +229,7 @@ def answered(parts, status, expect=None, drained=100):
     async def early(scope, receive, send):
         await send({"type": "http.response.start", "status": status, "headers": []})
 
-    asyncio.run(gate.Gate(early, drained, True)(scope, receive, send))
+    asyncio.run(layers.Gate(early, drained, True)(scope, receive, send))
     return dict(sent[0]["headers"]), len(parts) - len(left)
 
 

@@ -19,9 +19,9 @@ from pttt_ooc.site.service.processes import listen
 from pttt_ooc.site.shell.accounts import Signed, bearer
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.forms import own_form
-from pttt_ooc.site.shell.local_process import names_of
 from pttt_ooc.site.shell.parts import Link, Part, Refusal
 from pttt_ooc.site.shell.rendering import render
+from pttt_ooc.site.shell.server import names_of
 from pttt_ooc.site.shell.shell import Shell, UsedShell
 from tests.kits.patience import PATIENCE
 
@@ -403,7 +403,7 @@ def test_a_server_on_this_machine_answers_to_its_own_names_only(tmp_path, host, 
 def test_the_process_of_a_local_server_knows_its_names(tmp_path):
     assert names_of("0.0.0.0") == {"localhost", "0.0.0.0", socket.gethostname().lower()}
     with listen("127.0.0.1", 0) as opened:
-        command = [sys.executable, "-m", "pttt_ooc.site.shell.local_process", str(opened.fileno()), "my-box", "A", "B"]
+        command = [sys.executable, "-m", "pttt_ooc.site.shell.server", str(opened.fileno()), "my-box", "A", "B"]
         calls = json.dumps([["tests.site.shell.test_web_shell:garden_parts", str(tmp_path)]])
         process = subprocess.Popen([*command, calls], stdin=subprocess.PIPE, pass_fds=[opened.fileno()], cwd=ROOT)
         port, statuses = opened.getsockname()[1], []

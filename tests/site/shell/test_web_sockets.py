@@ -9,13 +9,13 @@ import pytest
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
-from pttt_ooc.site.shell import gate
+from pttt_ooc.site.shell import layers
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.forms import own_json
 from pttt_ooc.site.shell.parts import Link, Part
+from pttt_ooc.site.shell.protocol import LingeringTransport
 from pttt_ooc.site.shell.server import make_server
 from pttt_ooc.site.shell.shell import Shell
-from pttt_ooc.site.shell.sockets import LingeringTransport
 from tests.kits.patience import PATIENCE, wait_until
 
 LARGE = 20_000_000  # bytes: more than the buffers of both ends hold
@@ -154,7 +154,7 @@ def test_a_client_that_has_sent_everything_does_not_wait(served, monkeypatch):
 
 
 def test_a_stopping_server_does_not_wait_for_senders(tmp_path, monkeypatch):
-    monkeypatch.setattr(gate, "_DRAIN_PAUSE", 0.05)
+    monkeypatch.setattr(layers, "_DRAIN_PAUSE", 0.05)
     served = Served(tmp_path)
     with served.connect() as client:
         client.sendall(POST + b"Content-Length: %d\r\n\r\n" % LARGE + bytes(1 << 16))

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pttt_ooc.errors import CaughtError
 from pttt_ooc.other_games.arena.agents.base import Agent
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game, State
@@ -25,7 +26,7 @@ ANSWER_MARGIN = 2.0  # seconds on the referee's clock above the limit on the age
 LONGEST = 1000  # characters of a fault that are kept
 
 
-class ForfeitError(Exception):
+class ForfeitError(CaughtError):
     """An agent has lost its game by a fault, which the text names."""
 
 

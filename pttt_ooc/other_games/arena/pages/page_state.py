@@ -9,8 +9,7 @@ from fastapi import HTTPException, Request
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.arena.pages.choices import SIZES, game_text
-from pttt_ooc.site.service.stand_in import StandIn
-from pttt_ooc.site.service.wire import Client
+from pttt_ooc.site.service.wire import Client, StandIn
 from pttt_ooc.site.shell.parts import state_of
 from pttt_ooc.site.shell.throttle import Throttle
 

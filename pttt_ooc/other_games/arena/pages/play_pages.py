@@ -29,13 +29,12 @@ from pttt_ooc.other_games.arena.pages.page_state import (
     join_moves,
     numbers,
 )
-from pttt_ooc.site.play.answers import form_again
+from pttt_ooc.site.play.owners import form_again
 from pttt_ooc.site.play.review import put_figures, source_of
 from pttt_ooc.site.service.wire import Message
 from pttt_ooc.site.shell.accounts import Signed
-from pttt_ooc.site.shell.filters import query
 from pttt_ooc.site.shell.forms import number, own_form
-from pttt_ooc.site.shell.rendering import render, render_game, wants_part
+from pttt_ooc.site.shell.rendering import query, render, render_game, wants_part
 from pttt_ooc.site.shell.shell import Account, UsedShell
 
 LONGEST = 4000

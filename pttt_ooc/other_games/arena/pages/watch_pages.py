@@ -25,9 +25,8 @@ from pttt_ooc.other_games.arena.pages.page_state import (
 from pttt_ooc.other_games.arena.pages.play_pages import LONGEST, lobby_again
 from pttt_ooc.site.service.wire import BusyError, Message
 from pttt_ooc.site.shell.accounts import Signed
-from pttt_ooc.site.shell.filters import query
 from pttt_ooc.site.shell.forms import own_form
-from pttt_ooc.site.shell.rendering import render, render_part
+from pttt_ooc.site.shell.rendering import query, render, render_part
 from pttt_ooc.site.shell.shell import UsedShell
 
 MOVE_SECONDS = 0.7

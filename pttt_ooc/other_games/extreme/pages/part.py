@@ -30,10 +30,9 @@ from pttt_ooc.other_games.extreme.practice_record import STAGE
 from pttt_ooc.other_games.extreme.tournament_record import Overall, before_latest, marks_rows, overall
 from pttt_ooc.pipeline.show.miniatures import Miniature, curve
 from pttt_ooc.site.shell.accounts import Signed
-from pttt_ooc.site.shell.filters import curve_path
 from pttt_ooc.site.shell.parts import Link, Part, below
 from pttt_ooc.site.shell.ranking import AskedRanking, Column, Ranking, RankingQuery, fold_text, rank_changes, ranking
-from pttt_ooc.site.shell.rendering import is_seen, render, render_renewed, wants_part
+from pttt_ooc.site.shell.rendering import curve_path, is_seen, render, render_renewed, wants_part
 from pttt_ooc.site.shell.shell import Account
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)

@@ -19,10 +19,9 @@ from pydantic import Field, TypeAdapter, ValidationError
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.extreme.boards import boards_of, cell_of, move_text, number, read_move, stamp
 from pttt_ooc.other_games.extreme.referee import PLAYERS, Cell, Referee
-from pttt_ooc.site.play.answers import form_again
+from pttt_ooc.site.play.owners import form_again
 from pttt_ooc.site.play.review import all_ratings, put_figures, review_game, source_of
-from pttt_ooc.site.service.stand_in import StandIn
-from pttt_ooc.site.service.wire import Client, Message
+from pttt_ooc.site.service.wire import Client, Message, StandIn
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.forms import number as form_number
 from pttt_ooc.site.shell.forms import own_form

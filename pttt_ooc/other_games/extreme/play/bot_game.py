@@ -10,7 +10,7 @@ from typing import Any
 
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.extreme.boards import move_text, stamp, why_not
-from pttt_ooc.other_games.extreme.bot_process import Conditions, ForfeitError
+from pttt_ooc.other_games.extreme.bot_process import BotForfeitError, Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram
 from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.match import BotMatch, Person, play_match
@@ -206,7 +206,7 @@ class BotGame:
                 lambda: self._chosen is not None or self._resigned or self._stopping.is_set(), timeout=IDLE_SECONDS
             )
             if self._resigned:
-                raise ForfeitError(RESIGNED, "")
+                raise BotForfeitError(RESIGNED, "")
             if not waited:
                 self._why = f"It was ended, as no move came for {IDLE_SECONDS / 60:g} minutes."
             if self._chosen is None or self._stopping.is_set():

@@ -61,12 +61,10 @@ class _Table:
         self._dialogue.say(f"You may mark {places(position)}.{bonus}")
         while True:
             try:
-                text = self._dialogue.ask("Your move:")
+                text = self._dialogue.ask_command("Your move:", HOW)
             except EndedError as end:
                 self.code = end.code
                 raise StoppedError from None
-            if text.lower() in ("q", "quit"):
-                raise StoppedError
             cell = read_move(text)
             if cell is None:
                 self._dialogue.say(HOW)

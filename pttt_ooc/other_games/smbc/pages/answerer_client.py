@@ -9,8 +9,7 @@ from pttt_ooc.errors import GameError
 from pttt_ooc.games.rules.game import Squares
 from pttt_ooc.other_games.smbc.match_play import Expectation
 from pttt_ooc.other_games.smbc.rules import Rules
-from pttt_ooc.site.service.stand_in import StandIn
-from pttt_ooc.site.service.wire import Client, Message
+from pttt_ooc.site.service.wire import Client, Message, StandIn
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from pttt_ooc.other_games.smbc.pages.views import ExploreAddress, Seat, rows_of
 from pttt_ooc.other_games.smbc.rules import GOALS, UNDECIDED
 from pttt_ooc.other_games.smbc.vocabulary import ENDS, PLAYERS, numbers_of
 from pttt_ooc.site.play import owners
-from pttt_ooc.site.play.answers import answer, form_again
+from pttt_ooc.site.play.owners import answer, form_again
 from pttt_ooc.site.service.wire import Client
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.forms import number, own_form

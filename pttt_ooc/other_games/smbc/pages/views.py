@@ -14,7 +14,7 @@ from pttt_ooc.games.rules.game import Squares, lines
 from pttt_ooc.other_games.smbc.match_play import ME, Bot, Match, Round, Thought, thoughts
 from pttt_ooc.other_games.smbc.rules import GOALS, SQUARES, position_of
 from pttt_ooc.other_games.smbc.vocabulary import MARKS, end_for, numbers_of
-from pttt_ooc.site.play.player_view import ViewSquare
+from pttt_ooc.site.play.review import ViewSquare
 
 
 @dataclass(frozen=True)

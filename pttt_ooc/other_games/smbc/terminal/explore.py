@@ -55,15 +55,10 @@ class Walk:
         self.dialogue.say(HELP)
         self._show()
         while True:
-            self._do(self.dialogue.ask("explore >"))
+            self._do(self.dialogue.ask_command("explore >", HELP))
 
     def _do(self, typed: str) -> None:
         word, *rest = typed.lower().split() or [""]
-        if word in ("q", "quit", "exit"):
-            raise EndedError(0)
-        if word in ("?", "h", "help"):
-            self.dialogue.say(HELP)
-            return
         try:
             if word:
                 wanted, command = self._commands.get(word, (0, None))

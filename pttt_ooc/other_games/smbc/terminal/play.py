@@ -94,7 +94,7 @@ class TerminalMatch:
             self.match = self._ask_move()
         self._reveal(self._now())
         if self._now().winner is None:
-            self._ask("Enter: the next round, q: end >", {""})
+            self._wait("Enter: the next round, q: end >")
 
     def _now(self) -> Match:
         assert self.match is not None
@@ -115,31 +115,16 @@ class TerminalMatch:
         match = self._now()
         mark = MARKS[len(match.round.squares) % 2]
         while True:
-            typed = self.dialogue.ask(f"Your goal is {GOALS[match.round.goals[ME]]}. Where do you put {mark}? >")
-            if self._is_common(typed):
-                continue
+            prompt = f"Your goal is {GOALS[match.round.goals[ME]]}. Where do you put {mark}? >"
+            typed = self.dialogue.ask_command(prompt, HELP)
             try:
                 return match.move(square_of(typed), self.bot, self._draw)
             except PtttError as error:
                 self.dialogue.say(str(error))
 
-    def _is_common(self, typed: str) -> bool:
-        """Handle input that is allowed at every prompt; return whether it was such input."""
-        word = typed.lower()
-        if word in ("q", "quit", "exit"):
-            raise EndedError(0)
-        if word in ("?", "h", "help"):
-            self.dialogue.say(HELP)
-            return True
-        return False
-
-    def _ask(self, prompt: str, allowed: set[str]) -> str:
-        while True:
-            typed = self.dialogue.ask(prompt)
-            if self._is_common(typed):
-                continue
-            if typed.lower() in allowed:
-                return typed.lower()
+    def _wait(self, prompt: str) -> None:
+        """Ask until the answer is an empty line."""
+        while typed := self.dialogue.ask_command(prompt, HELP):
             self.dialogue.say(f"{typed!r} is not one of the answers.")
 
     # -----------------------------------------------------------------------------------------
@@ -164,7 +149,7 @@ class TerminalMatch:
         self.dialogue.say(f"{verdict} the match: you {mine}, the bot {other}.", "bold")
         keep_match(self.directory, match)
         self._statistics()
-        self._ask("Enter: another match, q: end >", {""})
+        self._wait("Enter: another match, q: end >")
 
     def _statistics(self) -> None:
         for sentence in tally_sentences(read_tallies(self.directory), self.bot):

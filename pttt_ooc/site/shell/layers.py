@@ -1,8 +1,8 @@
-"""A layer that checks every request before the application sees it, and reads what is left of its body afterwards.
+"""The layers around the application, from the inside: the gate, headers of every answer, and metrics.
 
-It refuses requests that no honest client sends, and answers HEAD as GET without the body.  If the application answers
-before it has read the whole body, the rest is read and discarded, within limits: a client that reads only after it has
-sent everything still gets the answer.
+The gate refuses requests that no honest client sends, and answers HEAD as GET without the body.  If the application
+answers before it has read the whole body, the rest is read and discarded, within limits: a client that reads only after
+it has sent everything still gets the answer.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ import asyncio
 import ipaddress
 import logging
 import re
+import time
 
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pttt_ooc.site.shell.arrival import ARRIVAL, Arrival
+from pttt_ooc.site.shell.shell import Shell
 
 log = logging.getLogger("pttt.web")
 _HOST = re.compile(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
@@ -157,3 +160,114 @@ class _Body:
         except TimeoutError:
             return False
         return self._ended
+
+
+# ---------------------------------------------------------------------------------------------
+# Headers
+
+
+POLICY = "Content-Security-Policy"
+HEADERS = {
+    POLICY: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_FOR_A_YEAR = "public, max-age=31536000, immutable"
+
+
+class SecurityHeaders:
+    """Adds :data:`HEADERS` to every response; an own policy of a page is left to it if it is a sandbox without scripts.
+
+    Caches keep static files only: for a year if the address names the content, else they revalidate them each time.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    if not (name == POLICY and headers.get(name, "").startswith("sandbox;")):
+                        headers[name] = value
+                headers.setdefault("Cache-Control", _caching(scope, message["status"]))
+            await send(message)
+
+        await self.app(scope, receive, sending)
+
+
+def _caching(scope: Scope, status: int) -> str:
+    if not scope["path"].startswith("/static/"):
+        return "no-store"
+    return _FOR_A_YEAR if scope["query_string"].startswith(b"v=") and status in (200, 304) else "no-cache"
+
+
+# ---------------------------------------------------------------------------------------------
+# Metrics
+
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120)
+
+
+class Metrics:
+    """The registry of one application."""
+
+    def __init__(self, shell: Shell) -> None:
+        self.registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self.requests = Counter("pttt_http_requests", "Requests answered.", labels, registry=self.registry)
+        self.seconds = Histogram(
+            "pttt_http_seconds", "Time to answer.", ("route",), registry=self.registry, buckets=_BUCKETS
+        )
+        for part in shell.parts:
+            for collector in part.collectors:
+                self.registry.register(collector)
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' format."""
+        return generate_latest(self.registry)
+
+
+class Measured:
+    """Counts and times requests by route."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app, self.metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun, status = time.perf_counter(), 500
+
+        async def sending(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, sending)
+        finally:
+            route = _route(scope)
+            method = scope["method"] if scope["method"] in _METHODS else "other"  # clients can invent methods
+            self.metrics.requests.labels(method, route, status).inc()
+            self.metrics.seconds.labels(route).observe(time.perf_counter() - begun)
+
+
+def _route(scope: Scope) -> str:
+    """The pattern of the route instead of the path: there is no limit to paths."""
+    return getattr(scope.get("route"), "path", None) or ("/static" if scope["path"].startswith("/static/") else "other")
