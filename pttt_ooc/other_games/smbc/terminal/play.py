@@ -94,7 +94,7 @@ class TerminalMatch:
             self.match = self._ask_move()
         self._reveal(self._now())
         if self._now().winner is None:
-            self._ask("Enter: the next round, q: end >", {""})
+            self._wait("Enter: the next round, q: end >")
 
     def _now(self) -> Match:
         assert self.match is not None
@@ -133,14 +133,10 @@ class TerminalMatch:
             return True
         return False
 
-    def _ask(self, prompt: str, allowed: set[str]) -> str:
-        while True:
-            typed = self.dialogue.ask(prompt)
-            if self._is_common(typed):
-                continue
-            if typed.lower() in allowed:
-                return typed.lower()
-            self.dialogue.say(f"{typed!r} is not one of the answers.")
+    def _wait(self, prompt: str) -> None:
+        while typed := self.dialogue.ask(prompt):
+            if not self._is_common(typed):
+                self.dialogue.say(f"{typed!r} is not one of the answers.")
 
     # -----------------------------------------------------------------------------------------
     # After a round, after a match
@@ -164,7 +160,7 @@ class TerminalMatch:
         self.dialogue.say(f"{verdict} the match: you {mine}, the bot {other}.", "bold")
         keep_match(self.directory, match)
         self._statistics()
-        self._ask("Enter: another match, q: end >", {""})
+        self._wait("Enter: another match, q: end >")
 
     def _statistics(self) -> None:
         for sentence in tally_sentences(read_tallies(self.directory), self.bot):
