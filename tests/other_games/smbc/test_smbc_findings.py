@@ -146,7 +146,7 @@ def test_numbers_have_signs_and_zero_has_one():
     assert [format_signed(number) for number in (-1e-9, -0.25, 2 / 3)] == ["+0.0000000", "-0.2500000", "+0.6666667"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_round_has_the_value_that_an_independent_linear_program_found(merged):
     """In sequence form, from a plain recursion over histories that shared no code with the wing.
 
