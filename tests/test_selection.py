@@ -119,7 +119,3 @@ def test_every_reason_to_skip_is_known():
     modules = {"openspiel_game", "open_spiel.python.algorithms.mmd_dilated"}  # which skip in words of their own
     known = [*NEEDS, *NOTHING_TO_INSTALL]
     assert [reason for reason in reasons - modules if not any(part in reason for part in known)] == []
-
-
-
-
