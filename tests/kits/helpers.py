@@ -45,11 +45,7 @@ def full_index(name):
 
 def default_texts(name, player):
     """All infosets of a small game in the default order of files, by plain Python."""
-
-    def rank(text):
-        return len(text), [(int(text[i]), text[i + 1] == "*") for i in range(1, len(text), 2)]
-
-    return sorted(naive.infosets(named_game(name), player), key=rank)
+    return naive.infosets(named_game(name), player)
 
 
 @cache

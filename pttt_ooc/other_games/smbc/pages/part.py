@@ -181,27 +181,14 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
 
 
 @router.post("/play/{id}/rounds")
-async def next_round(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Begin the next round."""
-    fields = await own_form(request, shell)
-    change = partial(state.matches.go_on, _owner(request, account), id, _version(fields))
-    return await _answer_change(request, state, account, id, change)
-
-
 @router.post("/play/{id}/hints")
-async def hint(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Ask for a hint."""
-    fields = await own_form(request, shell)
-    change = partial(state.matches.hint, _owner(request, account), id, _version(fields))
-    return await _answer_change(request, state, account, id, change)
-
-
 @router.post("/play/{id}/resignation")
-async def resign(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Resign."""
-    fields = await own_form(request, shell)
-    change = partial(state.matches.resign, _owner(request, account), id, _version(fields))
-    return await _answer_change(request, state, account, id, change)
+async def change(request: Request, state: UsedState, shell: UsedShell, account: Signed, id: str) -> Response:
+    """Begin the next round, ask for a hint, or resign."""
+    fields, matches = await own_form(request, shell), state.matches
+    asked = {"rounds": matches.go_on, "hints": matches.hint, "resignation": matches.resign}
+    do = partial(asked[request.url.path.rpartition("/")[2]], _owner(request, account), id, _version(fields))
+    return await _answer_change(request, state, account, id, do)
 
 
 @router.post("/play/{id}/share")

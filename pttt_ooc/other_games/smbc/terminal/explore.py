@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pttt_ooc.disk.numbers import decimals
 from pttt_ooc.errors import GameError, PtttError
 from pttt_ooc.games.rules.game import Squares
-from pttt_ooc.other_games.smbc.inspection import InspectedMove, Lookout, Lookouts, Seen
+from pttt_ooc.other_games.smbc.inspection import InspectedMove, Lookout, Lookouts
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, SQUARES, UNDECIDED
@@ -113,9 +113,6 @@ class Walk:
             say(f"The round is decided: {ENDS[place.outcome]}.")
             return
         say(f"To move: the {PLAYERS[place.player]} ({MARKS[place.player]}), who knows only their own goal.")
-        self._table(seen)
-
-    def _table(self, seen: Seen) -> None:
         headings = ("move", "regret", "current", "average", "value", "best resp.")
         self.dialogue.table(headings, map(_row, seen.moves))
 
