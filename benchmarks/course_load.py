@@ -101,7 +101,7 @@ class Course:
     def state(self):
         try:
             return ask(self.port, "/healthz")["status"]
-        except (OSError, http.client.HTTPException):
+        except (OSError, http.client.HTTPException, ValueError):
             return None
 
     def is_ready(self):

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from benchmarks.course_load import GAME, VALUE, Files, ask, is_right, wait_until
+from benchmarks.course_load import GAME, VALUE, Course, Files, ask, is_right, wait_until
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, REJECTED, Submission, Team
@@ -53,7 +53,7 @@ _CAUSES = re.compile(
 )
 
 
-class Server:
+class Server(Course):
     """`pttt serve` of a course, which is started again when its first process was killed."""
 
     def __init__(self, data, teams, database_url=None):
@@ -106,12 +106,6 @@ class Server:
                 raise TimeoutError("the server does not start again")
             time.sleep(0.5)
 
-    def state(self):
-        try:
-            return ask(self.port, "/healthz")["status"]
-        except (OSError, http.client.HTTPException, ValueError):
-            return None
-
     def children(self):
         """The latest process of each name that is alive, from the log."""
         found = {}
@@ -137,11 +131,6 @@ class Server:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
             return True
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-        self.process.stdout.close()
 
 
 def _is_ours(pid):

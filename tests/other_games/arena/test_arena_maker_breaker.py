@@ -6,7 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks import arena_boards, arena_pages
+from benchmarks import arena_boards
+from docs.make import arena as arena_pages
 from pttt_ooc.cli import commands
 from pttt_ooc.other_games.arena.experiments import records
 from pttt_ooc.other_games.arena.games.base import ArenaError
