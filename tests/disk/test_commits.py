@@ -112,24 +112,6 @@ def test_resuming_continues_from_the_last_commit(tmp_path: Path) -> None:
         assert fsck(tmp_path) == []
 
 
-def test_an_interrupted_run_ends_with_the_bits_of_an_uninterrupted_one(tmp_path: Path) -> None:
-    def run(path: Path, every: int) -> bytes:
-        while True:
-            with ResumableState.open(path, ARRAYS, "f") as state:
-                for iteration in range(state.iteration + 1, 9):
-                    for array in state.arrays.values():
-                        array += np.sin(array + iteration)
-                    state.commit(iteration)
-                    if iteration % every == 0 and iteration < 8:
-                        break
-                else:
-                    return b"".join(array.tobytes() for array in state.arrays.values())
-            with ResumableState.open(path, ARRAYS, "f") as state:
-                fill(state, 3)  # work that is never committed
-
-    assert run(tmp_path / "often", 1) == run(tmp_path / "never", 100)
-
-
 def test_commits_and_working_arrays_open_with_plain_zarr(tmp_path: Path) -> None:
     with ResumableState.open(tmp_path, ARRAYS, "f") as state:
         commit(state, 1)

@@ -191,15 +191,6 @@ def test_an_interrupted_run_ends_with_the_same_bits(tmp_path, changes):
 
 
 @pytest.mark.long
-def test_raised_budgets_continue_to_the_bits_of_one_long_run(tmp_path):
-    first = run(tmp_path, config(max_iterations=20), folder="parts")
-    seen = []
-    second = run(tmp_path, config(max_iterations=60), folder="parts", on_progress=seen.append)
-    assert first.iteration == 20 and seen[0]["iteration"] == 21
-    assert bits(second) == bits(run(tmp_path, config(max_iterations=60), folder="whole"))
-
-
-@pytest.mark.long
 def test_a_lowered_budget_starts_anew_and_keeps_the_saved_run(tmp_path):
     """An edit never loses a long run: with the old configuration, the solver continues it."""
     told = []

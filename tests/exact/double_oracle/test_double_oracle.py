@@ -59,14 +59,6 @@ def test_bounds_change_no_value_and_spare_visits(name):
     assert visits[0] < visits[1]
 
 
-def test_a_table_that_is_too_small_changes_nothing():
-    large, small = solved("mini-2x3k3-abrupt", memo_mb=8), solved("mini-2x3k3-abrupt", memo_mb=0.001)
-    assert large.last.number == small.last.number
-    for one, other in zip(large.plans, small.plans, strict=True):
-        assert one.counts.tolist() == other.counts.tolist()
-        np.testing.assert_array_equal(one.chances, other.chances)
-
-
 @pytest.mark.parametrize("games", [("pttt-3x4k3-classical", "pttt-4x3k3-classical")])
 def test_the_transposed_board_has_the_same_value(games):
     """Squares beyond nine have other numbers there, and the rule breaks ties in another order."""

@@ -130,8 +130,8 @@ def test_an_edit_of_code_behind_the_iterates_changes_the_fingerprint(copied_pack
 
 
 def test_docstrings_do_not_change_the_fingerprint(copied_package):
-    before, file = fingerprint({}), copied_package / "cfr" / "solving" / "solver.py"
-    edit(file, '"""The solver:', '"""This is the solver:')  # of the module
+    before, file = fingerprint({}), copied_package / "cfr" / "solving" / "solve_run.py"
+    edit(file, '"""The run of', '"""This is the run of')  # of the module
     edit(file, '"""The result of a solve.', '"""The end of a solve.')  # of a class
     edit(file, '"""Solve, or continue a solve', '"""Continue a solve, or solve')  # of a function
     assert fingerprint({}) == before
