@@ -26,17 +26,23 @@ import numpy as np
 
 from pttt_ooc.disk.files import replacing
 from pttt_ooc.errors import exit_on_error
-from pttt_ooc.other_games.arena.agents.alphabeta import Tuned
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game
 from pttt_ooc.other_games.arena.games.catalogue import game as by_name
-from pttt_ooc.other_games.arena.kernels import ultimate_network as kernels
 from pttt_ooc.other_games.arena.kernels.rng import generator
 from pttt_ooc.other_games.arena.kernels.ultimate import IMAGE, IMAGE_OF_SET, LENGTH
-from pttt_ooc.other_games.arena.kernels.ultimate_learnt import ACTIVE, ENTRIES, ENTRY_OF_MARKS, HAS_LINE, chances
-from pttt_ooc.other_games.arena.kernels.ultimate_self_play import NO_MOVE, examples, self_play
 from pttt_ooc.other_games.arena.kernels.ultimate_values import TERNARY
-from pttt_ooc.other_games.arena.learning import ultimate, ultimate_network
+from pttt_ooc.other_games.arena.research.kernels import ultimate_network as kernels
+from pttt_ooc.other_games.arena.research.kernels.ultimate_learnt import (
+    ACTIVE,
+    ENTRIES,
+    ENTRY_OF_MARKS,
+    HAS_LINE,
+    chances,
+)
+from pttt_ooc.other_games.arena.research.kernels.ultimate_self_play import NO_MOVE, examples, self_play
+from pttt_ooc.other_games.arena.research.players import evaluations
+from pttt_ooc.other_games.arena.research.players.tuned import Tuned
 
 OPENING = 8
 """The most random moves at the start of a game."""
@@ -76,7 +82,7 @@ def play(directory: Path, game: Game, text: str, nodes: int, parts: int, size: i
 
 
 def read(
-    game: Game, directories: list[Path], number: int, decay: float = DECAY, draw: float = ultimate.DRAW
+    game: Game, directories: list[Path], number: int, decay: float = DECAY, draw: float = evaluations.DRAW
 ) -> tuple[tuple[Any, ...], int]:
     """The examples of all parts; the first ones, whose number is returned, are of the first games of each directory.
 
@@ -162,7 +168,7 @@ def first_weights(game: Game, rng: np.random.Generator) -> Weights:
     }
     made["embedding"] += first_embedding()
     made["bias"] += 0.25
-    made["sums"] = ultimate.load(Path(ultimate.SHIPPED), game)[0]
+    made["sums"] = evaluations.load_weights(Path(evaluations.SHIPPED), game)[0]
     return {name: part.astype(np.float32) for name, part in made.items()}
 
 
@@ -205,7 +211,7 @@ def train(
     games_held: int,
     without: list[str],
     decay: float = DECAY,
-    draw: float = ultimate.DRAW,
+    draw: float = evaluations.DRAW,
 ) -> None:
     """Train a network and write it; one thread, so that the same commands make the same file.
 
@@ -263,7 +269,7 @@ def train(
     used = np.zeros((ENTRIES, 1), np.bool_)
     used[ENTRY_OF_MARKS] = True  # the others are of small boards that are closed
     trained["embedding"] = np.where(used, trained["embedding"], 0.0)
-    ultimate_network.save(output, game, kernels.Network(**trained), draw)
+    evaluations.save_network(output, game, kernels.Network(**trained), draw)
     digest = hashlib.blake2b(output.read_bytes(), digest_size=8).hexdigest()
     print(f"{output}: digest {digest}, {process_time():.0f} s of the processor")
 
@@ -288,12 +294,12 @@ def main() -> None:
     decay = "How much of what a position should have comes from later ones, and in the end from the result."
     training.add_argument("--decay", type=float, default=DECAY, help=decay)
     draw = "What a draw is worth to the player who searches, where a win is worth 1."
-    training.add_argument("--draw", type=float, default=ultimate.DRAW, help=draw)
+    training.add_argument("--draw", type=float, default=evaluations.DRAW, help=draw)
     without = "Parts of the network that stay 0, to see what they are worth."
     training.add_argument("--without", nargs="*", default=[], choices=kernels.Network._fields, help=without)
     training.add_argument("-o", "--output", type=Path, required=True, help="The file of the network.")
     for command in (games, training):
-        command.add_argument("--game", default="ultimate", choices=ultimate.SHIPPED_DIGESTS, help="The rules.")
+        command.add_argument("--game", default="ultimate", choices=evaluations.SHIPPED_DIGESTS, help="The rules.")
     chosen = parser.parse_args()
     game = by_name(chosen.game)
     with exit_on_error(lambda sentence: print(sentence, file=sys.stderr)):

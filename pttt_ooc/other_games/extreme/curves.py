@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_text, make_directory
-from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher, chance
 from pttt_ooc.other_games.arena.games.base import PLAYER
+from pttt_ooc.other_games.arena.research.players.strong import Searcher, chance
 from pttt_ooc.other_games.extreme.league import Pairing
 from pttt_ooc.other_games.extreme.match_logs import MatchLogs
 from pttt_ooc.other_games.extreme.search import ready

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher
 from pttt_ooc.other_games.arena.games.base import PLAYER
 from pttt_ooc.other_games.arena.games.catalogue import game as by_name
+from pttt_ooc.other_games.arena.research.players.strong import Searcher
 from pttt_ooc.other_games.extreme import analysis, curves
 from pttt_ooc.other_games.extreme.analyst import evaluate_matches
 from pttt_ooc.other_games.extreme.curves import missing
