@@ -283,9 +283,11 @@ def _size(rejects: Callable[[Rate], bool], games: int, part: float) -> float:
     for draws in range(games + 1):
         chance = stats.binom.pmf(draws, games, part)
         if chance > 1e-9:
-            chances = stats.binom.pmf(np.arange(games - draws + 1), games - draws, 0.5)
+            decided = games - draws
+            chances = stats.binom.pmf(np.arange(decided + 1), decided, 0.5)
+            more = [max(wins, decided - wins) for wins in range(decided + 1)]  # each test has two sides
             total += chance * sum(
-                one for wins, one in enumerate(chances) if rejects(Rate(wins, draws, games - draws - wins))
+                one for wins, one in zip(more, chances, strict=True) if rejects(Rate(wins, draws, decided - wins))
             )
     return float(total)
 
