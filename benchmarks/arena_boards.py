@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.other_games.arena.games.mnk import Mnk
-from pttt_ooc.other_games.arena.solvers import maker_breaker, pairings, values
+from pttt_ooc.other_games.arena.research.solvers import pairings, row_values
 
 LARGEST = 8
 GROWTH = 4
@@ -28,7 +28,7 @@ def boards() -> list[tuple[int, int, int]]:
 
 
 Outcome = dict[str, Any]
-METHODS = ("pairing", "maker-breaker", *values.METHODS)
+METHODS = ("pairing", "maker-breaker", *row_values.METHODS)
 
 
 def by_pairing(game: Mnk, seconds: float) -> Outcome:
@@ -47,10 +47,10 @@ def by_search(game: Mnk, method: str, seconds: float) -> Outcome:
     while True:
         found: Any
         if method == "maker-breaker":
-            found = maker_breaker.solve(game, most_nodes=nodes)
+            found = row_values.solve_form(game, most_nodes=nodes)
             ended = found.maker_wins is not None
         else:
-            found = values.solve(game, game.start(), method, 22, nodes)
+            found = row_values.solve(game, game.start(), method, 22, nodes)
             ended = found.value is not None
         if ended or GROWTH * found.seconds > seconds:
             return {"value": found.value, "ended": ended, "nodes": found.nodes, "seconds": round(found.seconds, 3)}

@@ -25,15 +25,14 @@ ORDER = {
     "other_games.arena": [
         "kernels",
         "games",
-        "external",
-        "learning",
         "agents",
         "matches",
-        "solvers",
+        "research",
         "experiments",
         "pages",
         "terminal",
     ],
+    "other_games.arena.research": ["kernels", "players", "solvers"],
     "other_games.extreme": ["play", "bots", "pages", "terminal"],
     "other_games.smbc": ["pages", "terminal"],
 }

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import sys
 
-from pttt_ooc.other_games.arena.agents.alphabeta import Tuned
 from pttt_ooc.other_games.arena.games.base import State
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels.state_words import KEY, PLAYER, PLY
@@ -30,6 +29,7 @@ from pttt_ooc.other_games.arena.kernels.ultimate import (
     TARGET,
     WON,
 )
+from pttt_ooc.other_games.arena.research.players.tuned import Tuned
 
 CELLS = 9
 GAME = game("ultimate")

@@ -14,6 +14,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from pttt_ooc.other_games.arena.experiments import experiment as experiments
 from pttt_ooc.other_games.arena.experiments.significance import SIZE, Units
 from pttt_ooc.other_games.arena.experiments.trainings import stretches
 from pttt_ooc.other_games.arena.matches.statistics import Rate, Sequential, ratings
-from pttt_ooc.other_games.arena.solvers import attack, error_meter
+from pttt_ooc.other_games.arena.research.solvers import attack, endings
 
 ROOT = Path(__file__).parents[2]
 RECORDS = ROOT / "docs" / "records" / "arena"
@@ -184,7 +185,7 @@ def errors(found: dict[str, Any]) -> str:
     told = json.loads((RECORDS / "errors.json").read_text(encoding="utf-8"))
     digest = hashlib.blake2b((RECORDS / "endings.jsonl").read_bytes(), digest_size=8).hexdigest()
     assert told["digest"] == digest, "errors.json was measured of other endings"
-    return error_meter.table(told["agents"])
+    return endings.errors_table(told["agents"])
 
 
 def curve(name: str) -> Callable[[dict[str, Any]], str]:
@@ -239,7 +240,8 @@ def sizes(found: dict[str, Any], games: int = 100) -> str:
         "binomial over half points": lambda rate: rate.p < SIZE,
     }
     rows = "| test | no draws | 30% draws | 60% draws |\n|---|---|---|---|\n"
-    for name, rejects in tests.items():
+    for name, test in tests.items():
+        rejects = cache(test)  # the parts differ in their chances only
         cells = [f"{_size(rejects, games, part):.1%}" for part in (0.0, 0.3, 0.6)]
         rows += f"| {name} | {' | '.join(cells)} |\n"
     return rows
@@ -281,9 +283,11 @@ def _size(rejects: Callable[[Rate], bool], games: int, part: float) -> float:
     for draws in range(games + 1):
         chance = stats.binom.pmf(draws, games, part)
         if chance > 1e-9:
-            chances = stats.binom.pmf(np.arange(games - draws + 1), games - draws, 0.5)
+            decided = games - draws
+            chances = stats.binom.pmf(np.arange(decided + 1), decided, 0.5)
+            more = [max(wins, decided - wins) for wins in range(decided + 1)]  # each test has two sides
             total += chance * sum(
-                one for wins, one in enumerate(chances) if rejects(Rate(wins, draws, games - draws - wins))
+                one for wins, one in zip(more, chances, strict=True) if rejects(Rate(wins, draws, decided - wins))
             )
     return float(total)
 

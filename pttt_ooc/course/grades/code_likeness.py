@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from pttt_ooc.other_games.arena import agents
+from pttt_ooc.other_games.arena.research import players
 from pttt_ooc.other_games.extreme.bot_programs import OWN
 from pttt_ooc.other_games.extreme.kit import kit_text
 
@@ -72,7 +73,7 @@ def shipped_bots() -> Library:
 @cache
 def shipped_agents() -> Library:
     """What everybody who writes an agent has: the arena's own agents."""
-    return _of_files(Path(agents.__file__).parent, "*.py")
+    return {**_of_files(Path(agents.__file__).parent, "*.py"), **_of_files(Path(players.__file__).parent, "*.py")}
 
 
 def handed_out(data: Path) -> Library:

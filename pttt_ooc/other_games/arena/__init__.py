@@ -1,10 +1,9 @@
 """The arena: games in which both players see everything, agents that play them, and matches.
 
-Of the core it uses only files, commits, configuration and the web shell.  ``games/``: the games.  ``kernels/``:
-compiled code.  ``agents/``: the players.  ``external/``: engines of other people, as processes.  ``matches/``: many
-games of two agents.  ``solvers/``: perfect play of k-in-a-row on small boards.  ``learning/``: evaluations and tables
-that are learnt by self-play.  ``experiments/``: claims, measured.  ``pages/``: in the browser.  ``terminal/``:
-commands.
+Of the core it uses only files, commits, configuration and the web shell.  ``kernels/``: compiled code.  ``games/``: the
+games.  ``agents/``: the players that the reports describe.  ``matches/``: many games of two agents.  ``research/``:
+what no report asks for: stronger players, trained evaluations, engines of other people, solved boards and proofs.
+``experiments/``: claims, measured.  ``pages/``: in the browser.  ``terminal/``: commands.
 
 Modules: ``names``: of games and agents. ``settings``: the section of the configuration. ``wing``: its description.
 """

@@ -4,18 +4,18 @@ GAMES = {"ultimate": "Ultimate", "extreme": "Extreme", "mnk": "Mnk", "infinite":
 """The class of each game, in the module of the game's name."""
 
 AGENTS = {
-    "table": "trained.ValueTable",
-    "patterns": "trained.PatternAgent",
-    "random": "basic.Random",
-    "file": "basic.File",
-    "engine": "engine.Engine",
-    "minimax": "minimax.Minimax",
-    "alphabeta": "minimax.AlphaBeta",
-    "expectimax": "minimax.Expectimax",
-    "mcts": "mcts.TreeSearch",
-    "tuned": "alphabeta.Tuned",
-    "strong": "extreme_strong.Strong",
-    "qtable": "qlearning.QTable",
-    "qfeatures": "qlearning.QFeatures",
+    "table": "agents.value_tables.ValueTable",
+    "patterns": "research.players.patterns.PatternAgent",
+    "random": "agents.catalogue.Random",
+    "file": "agents.catalogue.File",
+    "engine": "research.players.engine.Engine",
+    "minimax": "agents.minimax.Minimax",
+    "alphabeta": "agents.minimax.AlphaBeta",
+    "expectimax": "agents.minimax.Expectimax",
+    "mcts": "research.players.mcts.TreeSearch",
+    "tuned": "research.players.tuned.Tuned",
+    "strong": "research.players.strong.Strong",
+    "qtable": "agents.qlearning.QTable",
+    "qfeatures": "agents.qlearning.QFeatures",
 }
-"""The module and class of each agent."""
+"""The module and class of each agent, below the arena."""

@@ -17,7 +17,7 @@ def pages(directory: Path, games_directory: Path | None = None) -> Pages:
         what="The arena",
         title="The arena",
         parts=("pttt_ooc.other_games.arena.pages.part:parts",),
-        answerer=("pttt_ooc.other_games.arena.pages.answerer:answerer", str(directory)),
+        answerer=("pttt_ooc.other_games.arena.pages.game_service:answerer", str(directory)),
     )
 
 

@@ -17,8 +17,8 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_text, make_directory
 from pttt_ooc.disk.stop_signals import handle_signals, watch_parent
 from pttt_ooc.errors import PtttError
-from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher, chance
 from pttt_ooc.other_games.arena.games.base import PLAYER
+from pttt_ooc.other_games.arena.research.players.strong import Searcher, chance
 from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
 from pttt_ooc.other_games.extreme.league import Pairing
 from pttt_ooc.other_games.extreme.match_logs import MatchLogs

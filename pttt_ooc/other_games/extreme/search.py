@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher
+from pttt_ooc.other_games.arena.research.players.strong import Searcher
 
 
 def ready(searcher: Searcher) -> Searcher:

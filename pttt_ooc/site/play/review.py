@@ -1,7 +1,7 @@
 """What pages of games show: squares, and the review of a finished game in which both players see everything.
 
-A rating of a move is what ``pttt_ooc.other_games.arena.solvers.rating_cache`` answers: values are points of the player
-who moves, a win is 1 and a draw one half; ``before`` is of the first player.
+A rating of a move is what the arena's ``move_ratings`` answer: values are points of the player who moves, a win is 1
+and a draw one half; ``before`` is of the first player.
 """
 
 from __future__ import annotations

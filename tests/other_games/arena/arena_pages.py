@@ -3,7 +3,7 @@
 import threading
 from contextlib import contextmanager
 
-from pttt_ooc.other_games.arena.pages.answerer import answerer
+from pttt_ooc.other_games.arena.pages.game_service import answerer
 from pttt_ooc.other_games.arena.pages.part import part_of
 from pttt_ooc.site.service.answerer import answer_all
 from pttt_ooc.site.service.wire import Client, listening

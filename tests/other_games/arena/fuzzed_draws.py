@@ -7,6 +7,8 @@ them.
 
 from functools import cache
 
+from tests.other_games.arena import naive_rows
+
 NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 MOST = 12
 SIZES = [(rows, columns) for rows in range(1, MOST + 1) for columns in range(1, MOST // rows + 1)]
@@ -20,35 +22,10 @@ def board_by_lot(draw):
 
 @cache
 def is_drawn(rows, columns, need):
-    """Whether the second player can keep the first one from having a line: every game, positions remembered."""
-    lines = []
-    for row in range(rows):
-        for column in range(columns):
-            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-                places = [(row + step * down, column + step * right) for step in range(need)]
-                if all(place[0] in range(rows) and place[1] in range(columns) for place in places):
-                    lines.append([place[0] * columns + place[1] for place in places])
-    known = {}
-
-    def first_has_a_line(board, square):
-        return any(square in line and all(board[place] == "x" for place in line) for line in lines)
-
-    def first_wins(board, mark):
-        """`board` has a character for each square, and `mark` is that of the player to move."""
-        if board not in known:
-            known[board] = mark == "o"
-            for square in range(rows * columns):
-                if board[square] == ".":
-                    after = board[:square] + mark + board[square + 1 :]
-                    if mark == "x" and (first_has_a_line(after, square) or ("." in after and first_wins(after, "o"))):
-                        known[board] = True
-                        break
-                    if mark == "o" and not ("." in after and first_wins(after, "x")):
-                        known[board] = False
-                        break
-        return known[board]
-
-    return not first_wins("." * (rows * columns), "x")
+    """Whether the second player can keep the first one from having a line."""
+    drawn = not naive_rows.maker_wins(frozenset(naive_rows.lines(rows, columns, need)), True)
+    naive_rows.maker_wins.cache_clear()
+    return drawn
 
 
 def line_by_lot(draw, program, sets):

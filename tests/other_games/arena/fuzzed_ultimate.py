@@ -15,7 +15,7 @@ def late_position(draw, stay_open, largest):
     while True:
         position, moves = naive.Position(stay_open=stay_open), []
         while found := position.moves():
-            if open_squares(position) <= largest:
+            if naive.open_squares(position) <= largest:
                 return moves, position
             moves.append(draw.choice(found))
             position.make(*moves[-1])
@@ -23,10 +23,6 @@ def late_position(draw, stay_open, largest):
                 position = replayed(moves[:-1], stay_open)
                 moves[-1:] = [draw.choice(found)]
                 position.make(*moves[-1])
-
-
-def open_squares(position):
-    return sum(position.boards[board].count(".") for board in range(9) if position.can_be_played(board))
 
 
 def replayed(moves, stay_open):
@@ -57,7 +53,7 @@ class Truth:
             if outcome:
                 ends = [{"xo"[player]: position.moves_made, "draw": 1000}.get(outcome, 2000)]
             else:
-                ends = [self.reached(after(position, move), player) for move in position.moves()]
+                ends = [self.reached(position.after(move), player) for move in position.moves()]
             self._known[key] = (min if mine else max)(ends)
         return self._known[key]
 
@@ -77,12 +73,6 @@ def is_true(claim, stay_open, truth):
     return position is not None and truth.reached(position, int(parts[2])) <= int(parts[3] or 1000)
 
 
-def after(position, move):
-    twin = position.copy()
-    twin.make(*move)
-    return twin
-
-
 MOST_MOVES = 500
 
 
@@ -99,11 +89,11 @@ def moves_by_lot(draw, program, position, begin, player, most, truth, carelessne
         seen.add(there)
         found = position.moves()
         if found and position.to_move == "xo"[player]:
-            best = min(found, key=lambda move: truth.reached(after(position, move), player))
+            best = min(found, key=lambda move: truth.reached(position.after(move), player))
             moves.append(best if draw.random() >= carelessness else draw.choice(found))
             found = moves[-1:]
         waiting += [
-            (program["after"](there, move, position.stay_open), after(position, move)) for move in reversed(found)
+            (program["after"](there, move, position.stay_open), position.after(move)) for move in reversed(found)
         ]
     return moves
 

@@ -1,6 +1,7 @@
 """K-in-a-row, written plainly from the rules: marks are a dictionary from (row, column) to "x" or "o"."""
 
 import random
+from functools import cache
 
 
 class Position:
@@ -37,6 +38,11 @@ class Position:
     def copy(self):
         other = Position(self.need, self.squares)
         other.marks, other.outcome = dict(self.marks), self.outcome
+        return other
+
+    def after(self, square):
+        other = self.copy()
+        other.make(square)
         return other
 
 
@@ -83,14 +89,7 @@ def random_game(seed, position):
 
 
 def leaves(position, depth):
-    if depth == 0:
-        return 1
-    total = 0
-    for move in position.moves():
-        after = position.copy()
-        after.make(move)
-        total += leaves(after, depth - 1)
-    return total
+    return sum(leaves(position.after(move), depth - 1) for move in position.moves()) if depth else 1
 
 
 def value(position, known):
@@ -100,10 +99,30 @@ def value(position, known):
         if position.outcome:
             known[key] = {"x": 1, "o": -1, "draw": 0}[position.outcome]
         else:
-            values = []
-            for move in position.moves():
-                after = position.copy()
-                after.make(move)
-                values.append(value(after, known))
+            values = [value(position.after(move), known) for move in position.moves()]
             known[key] = max(values) if len(position.marks) % 2 == 0 else min(values)
     return known[key]
+
+
+def lines(rows, columns, need):
+    """The squares of each row that wins, as sets of numbers."""
+    every = {(r, c) for r in range(rows) for c in range(columns)}
+    steps = [(r, c, down, right) for r, c in sorted(every) for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))]
+    found = [[(r + n * down, c + n * right) for n in range(need)] for r, c, down, right in steps]
+    return [frozenset(r * columns + c for r, c in line) for line in found if every.issuperset(line)]
+
+
+@cache
+def maker_wins(sets, makers_turn):
+    """Whether Maker can take all squares of a set: all moves of both players, of which others are of no use.
+
+    `sets` are what Maker misses of the lines that Breaker has not marked.
+    """
+    if frozenset() in sets:
+        return True
+    squares = frozenset().union(*sets)
+    if makers_turn:
+        return any(maker_wins(frozenset(one - {square} for one in sets), False) for square in squares)
+    return bool(sets) and all(
+        maker_wins(frozenset(one for one in sets if square not in one), True) for square in squares
+    )

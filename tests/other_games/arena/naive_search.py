@@ -52,16 +52,13 @@ def value(position, heuristic, mark):
     return total
 
 
-def children(position):
-    for move in position.moves():
-        after = position.copy()
-        after.make(*move)
-        yield move, after
-
-
 def search(position, plies, heuristic, mark, average=False):
     """The value to `mark` after this many plies; with `average`, its opponent draws its moves."""
-    values = [search(after, plies - 1, heuristic, mark, average) for _, after in children(position)] if plies else []
+    values = (
+        [search(after, plies - 1, heuristic, mark, average) for after in map(position.after, position.moves())]
+        if plies
+        else []
+    )
     if not values:
         return value(position, heuristic, mark)
     if position.to_move == mark:
@@ -72,7 +69,7 @@ def search(position, plies, heuristic, mark, average=False):
 def best_moves(position, depth, heuristic, average=False):
     mark = position.to_move
     found = {
-        9 * move[0] + move[1]: search(after, 2 * depth - 1, heuristic, mark, average)
-        for move, after in children(position)
+        9 * move[0] + move[1]: search(position.after(move), 2 * depth - 1, heuristic, mark, average)
+        for move in position.moves()
     }
     return {move for move, worth in found.items() if worth >= max(found.values()) - 1e-9}

@@ -21,6 +21,12 @@ class Position:
         twin.sent_to, twin.to_move, twin.moves_made = self.sent_to, self.to_move, self.moves_made
         return twin
 
+    def after(self, move):
+        """The position after a move, which is a small board and a cell."""
+        twin = self.copy()
+        twin.make(*move)
+        return twin
+
     def can_be_played(self, board):
         if "." not in self.boards[board]:
             return False
@@ -57,15 +63,20 @@ class Position:
         self.moves_made += 1
 
 
+def after(moves, **options):
+    """The position after moves, which are numbers."""
+    position = Position(**options)
+    for move in moves:
+        position.make(*divmod(move, 9))
+    return position
+
+
+def open_squares(position):
+    return sum(position.boards[board].count(".") for board in range(9) if position.can_be_played(board))
+
+
 def leaves(position, depth):
-    if depth == 0:
-        return 1
-    total = 0
-    for move in position.moves():
-        after = position.copy()
-        after.make(*move)
-        total += leaves(after, depth - 1)
-    return total
+    return sum(leaves(position.after(move), depth - 1) for move in position.moves()) if depth else 1
 
 
 def random_game(seed, **options):

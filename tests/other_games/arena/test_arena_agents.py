@@ -8,14 +8,11 @@ import pytest
 from pttt_ooc.other_games.arena.agents.base import text_of
 from pttt_ooc.other_games.arena.agents.catalogue import AGENTS, agent
 from pttt_ooc.other_games.arena.games.base import ArenaError
-from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels import ultimate, ultimate_values
-from pttt_ooc.other_games.arena.kernels.transposition_table import EXACT, find, keep, memory
+from pttt_ooc.other_games.arena.kernels.minimax import EXACT, find, keep, memory
 from tests.other_games.arena import naive_search
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import points
-
-ULTIMATE = game("ultimate")
+from tests.other_games.arena.arena_kit import ULTIMATE, points, seat
 
 
 def positions(seeds, shortest=0, longest=80, step=7):
@@ -23,15 +20,11 @@ def positions(seeds, shortest=0, longest=80, step=7):
     for seed in seeds:
         _, moves = naive.random_game(seed)
         for number in range(shortest + seed % step, min(longest, len(moves)), step):
-            position = naive.Position()
-            for move in moves[:number]:
-                position.make(*divmod(move, 9))
-            yield ULTIMATE.after(moves[:number]), position
+            yield ULTIMATE.after(moves[:number]), naive.after(moves[:number])
 
 
 def seated(text, seed=0):
-    made = agent(text)
-    made.seat(ULTIMATE)
+    made = seat(text)
     made.begin(seed)
     return made
 
@@ -81,30 +74,12 @@ def test_moves_are_among_the_best_of_a_plain_search(method, heuristic):
         assert {player.choose(state) for _ in range(4)} <= best
 
 
-@pytest.mark.long_but("alphabeta")
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["minimax", "alphabeta", "expectimax"])
-def test_moves_of_depth_two_late_in_the_game(method):
-    player = seated(f"{method}:depth=2")
-    for state, position in positions(range(20), shortest=45, longest=60, step=16):
-        if len(position.moves()) < 6:
-            best = naive_search.best_moves(position, 2, 3, average=method == "expectimax")
-            assert player.choose(state) in best
-
-
 def test_equally_good_moves_have_the_same_chance():
     player, state = seated("alphabeta:heur=1,depth=1"), ULTIMATE.after([40])
-    best = naive_search.best_moves(next(iter([_position([40])])), 1, 1)
+    best = naive_search.best_moves(naive.after([40]), 1, 1)
     drawn = [player.choose(state) for _ in range(900)]
     assert set(drawn) == best and len(best) == 8
     assert max(map(drawn.count, best)) < 170
-
-
-def _position(moves):
-    position = naive.Position()
-    for move in moves:
-        position.make(*divmod(move, 9))
-    return position
 
 
 @pytest.mark.parametrize(
@@ -217,6 +192,14 @@ def test_texts_of_agents():
         ("alphabeta:entries=0", "above zero"),
         ("alphabeta:time=1,clock=moon", "wall or processor"),
         ("random:depth=1", "it has none"),
+        ("tuned:slots=1000", "power of two"),
+        ("tuned:depth=0", "above zero"),
+        ("mcts:depth=3", "no depth"),
+        ("mcts:room=5", "at least 100"),
+        ("strong:slots=1000", "power of two"),
+        ("qtable:rate=2", "between 0 and 1"),
+        ("qtable:train=-1", "below zero"),
+        ("qfeatures:teacher=me", "self or random"),
     ],
 )
 def test_bad_agents_are_sentences(text, part):

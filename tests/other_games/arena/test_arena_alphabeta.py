@@ -3,25 +3,24 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.other_games.arena.agents.catalogue import agent
-from pttt_ooc.other_games.arena.games.base import PLAYER, ArenaError
-from pttt_ooc.other_games.arena.kernels import late_moves, search_control, ultimate_values
-from pttt_ooc.other_games.arena.kernels.alphabeta import WIN
+from pttt_ooc.other_games.arena.games.base import PLAYER
+from pttt_ooc.other_games.arena.kernels import clock
+from pttt_ooc.other_games.arena.research.kernels import ultimate_plain
+from pttt_ooc.other_games.arena.research.kernels.alphabeta import WIN
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import ULTIMATE, points, seated
-from tests.other_games.arena.test_arena_mcts import late, solved
+from tests.other_games.arena.arena_kit import ULTIMATE, late, points, seated, solved, winning_moves
 
 
 def test_it_solves_ends_as_the_plain_rules_do():
     player, results = seated("tuned:depth=20,slots=4096"), []
     for seed in range(40):
         moves, position = late(seed, 5)
-        if sum(position.boards[board].count(".") for board in range(9) if position.can_be_played(board)) > 7:
+        if naive.open_squares(position) > 7:
             continue
         player.begin(seed)
         state = ULTIMATE.after(moves)
         move, own = player.choose(state), 1 + int(state[PLAYER])
-        value = int(player._control[search_control.VALUE])
+        value = int(player._control[clock.VALUE])
         found = own if value > WIN - 1000 else 3 - own if value < 1000 - WIN else 3
         assert found == solved(position)
         position.make(*divmod(move, 9))
@@ -37,13 +36,9 @@ def test_it_wins_as_soon_as_it_can():
         if position.outcome() is None:
             player.begin(seed)
             after = ULTIMATE.play(ULTIMATE.after(moves), player.choose(ULTIMATE.after(moves)))
-            wins = []
-            for one in position.moves():
-                copy = position.copy()
-                copy.make(*one)
-                wins.append(copy.outcome() == position.to_move)
-            assert not any(wins) or after[1] == 1 + (position.to_move == "o")
-            seen += any(wins)
+            wins = winning_moves(position)
+            assert not wins or after[1] == 1 + (position.to_move == "o")
+            seen += bool(wins)
     assert seen > 10
 
 
@@ -55,16 +50,13 @@ def test_sharp_moves_win_the_small_board():
         for move in game_moves:
             expected = []
             if position.sent_to is not None and position.can_be_played(position.sent_to):
-                for one in position.moves():
-                    after = position.copy()
-                    after.make(*one)
-                    if after.winners != position.winners:
-                        expected.append(9 * one[0] + one[1])
-            assert moves[: ultimate_values.sharp(state, moves)].tolist() == expected
+                wins = [one for one in position.moves() if position.after(one).winners != position.winners]
+                expected = [9 * board + cell for board, cell in wins]
+            assert moves[: ultimate_plain.sharp(state, moves)].tolist() == expected
             seen += len(expected)
             position.make(*divmod(move, 9))
             state = ULTIMATE.play(state, move)
-        assert ultimate_values.sharp(state, moves) == 0
+        assert ultimate_plain.sharp(state, moves) == 0
     assert seen > 100
 
 
@@ -76,7 +68,7 @@ def test_it_is_stronger_than_plain_alpha_beta_with_the_same_nodes():
     assert points(player, other, 40, after=within) > 24
 
 
-@pytest.mark.parametrize("reduction", [late_moves.by_steps, late_moves.by_logarithms])
+@pytest.mark.parametrize("reduction", [ultimate_plain.by_steps, ultimate_plain.by_logarithms])
 def test_late_moves_are_reduced_and_early_ones_are_not(reduction):
     """A reduced search has a depth of at least 0; later moves, and those at a greater depth, lose no less."""
     table = np.array([[int(reduction(depth, place)) for place in range(81)] for depth in range(82)])
@@ -87,7 +79,7 @@ def test_late_moves_are_reduced_and_early_ones_are_not(reduction):
 
 def test_logarithms_reduce_as_they_are_described():
     """The tenth move at depth 8: 0.5 + 2.079 * 2.303 / 2 = 2.89."""
-    assert late_moves.by_logarithms(8, 9) == 2 and late_moves.by_logarithms(20, 9) == 3
+    assert ultimate_plain.by_logarithms(8, 9) == 2 and ultimate_plain.by_logarithms(20, 9) == 3
 
 
 def test_it_forgets_between_games():
@@ -100,9 +92,3 @@ def test_it_forgets_between_games():
     assert efforts[0] == efforts[1]
     player.choose(ULTIMATE.after([40]))
     assert player.effort.nodes < efforts[0]
-
-
-@pytest.mark.parametrize(("text", "part"), [("tuned:slots=1000", "power of two"), ("tuned:depth=0", "above zero")])
-def test_bad_options_are_sentences(text, part):
-    with pytest.raises(ArenaError, match=part):
-        agent(text)

@@ -91,27 +91,28 @@ def test_back_twice_faster_than_the_server(open_page):
     assert page.errors == []
 
 
-def test_a_replay_without_scripts(open_page):
-    page = open_page("/arena/matches/replay?name=ultimate", java_script_enabled=False)
-    for ply in range(1, 4):
-        page.get_by_role("link", name="On →").click()
-        sync_api.expect(page.locator(".plane .cell.mine, .plane .cell.theirs")).to_have_count(ply)
+GAME = "/arena/play/game?agent=random&seconds=0.1&me=0&game="
+SMALL = "mnk:3x3%2Bneed3"
+PAGES = {
+    "matches": "/arena/matches",
+    "match": "/arena/matches/one?name=small",
+    "replay-extreme": "/arena/matches/replay?name=extreme&ply=30",
+    "replay-infinite": "/arena/matches/replay?name=infinite&ply=30",
+    "lobby": "/arena/play",
+    "game": GAME + "ultimate&moves=40,36",
+    "links": GAME + SMALL + "&moves=0,3,1",
+    "review": f"/arena/play/review?game={SMALL}&agent=random&seconds=0.1&me=0&moves=0,4,1,2,3,6",
+    "watch": f"/arena/watch/game?game={SMALL}&one=random&other=random&seconds=0.1&moves=0,3,1&ply=3",
+    "standings": "/arena/standings",
+}
 
 
-@pytest.mark.long_but("infinite")
-@pytest.mark.parametrize("name", ["extreme", "infinite"])
-def test_replays_are_accessible(open_page, name):
-    page = open_page(f"/arena/matches/replay?name={name}&ply=30")
+@pytest.mark.long_but("infinite", "game", "review")
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_accessible(open_page, name):
+    page = open_page(PAGES[name])
     picture(page, f"arena-{name}")
-    assert_accessible(page, f"arena-replay-{name}")
-
-
-@pytest.mark.long
-def test_lists_are_accessible(open_page):
-    page = open_page()
-    assert_accessible(page, "arena-matches")
-    page.goto("/arena/matches/one?name=small")
-    assert_accessible(page, "arena-match")
+    assert_accessible(page, f"arena-{name}")
 
 
 def choose(page, game):
@@ -192,8 +193,8 @@ def test_a_move_appears_at_once_and_is_put_right_by_a_slow_server(open_page, pos
     assert [one for one in page.errors if not one.startswith(("Failed to load resource", "htmx:"))] == []
 
 
-def test_the_review_of_a_game_by_keyboard_and_its_accessibility(open_page):
-    page = open_page("/arena/play/review?game=mnk:3x3%2Bneed3&agent=random&seconds=0.1&me=0&moves=0,4,1,2,3,6")
+def test_the_review_of_a_game_by_keyboard(open_page):
+    page = open_page(PAGES["review"])
     arrived(page, "#table")
     mark_document(page)
     page.get_by_role("link", name="The worst: move 5").click()
@@ -205,7 +206,6 @@ def test_the_review_of_a_game_by_keyboard_and_its_accessibility(open_page):
     sync_api.expect(page.locator(".plane .cell .p")).to_have_count(9)
     assert_board_first(page, ".plane", ".said", ".steps")
     assert_same_document(page)
-    assert_accessible(page, "arena-review")
     assert page.errors == []
 
 
@@ -241,7 +241,6 @@ def test_watching_two_agents(open_page):
     page.locator(".cell.theirs").nth(1).wait_for()
     assert page.locator(".one-more").is_hidden()
     assert PLACED in page.evaluate("heard")
-    assert_accessible(page, "arena-watch")
     page.get_by_role("button", name="Stop").click()
     arrived(page, ".steps")  # the position stays, with a link at every move
     made = page.locator(".moves a").count()
@@ -254,14 +253,13 @@ def test_watching_two_agents(open_page):
     assert page.errors == []
 
 
-GAME = "/arena/play/game?agent=random&seconds=0.1&me=0&game="
 BOARDS = {
     "ultimate": (GAME + "ultimate&moves=40,36", ".said", ".players"),
     "tall": (GAME + "mnk:11x4%2Bneed4", ".said"),
     "extreme": (GAME + "extreme", ".said"),
     "replay": ("/arena/matches/replay?name=ultimate&ply=8", ".said", ".steps"),
     "two": ("/arena/matches/replay?name=extreme&ply=8", ".said", ".steps"),
-    "watched": ("/arena/watch/game?game=mnk:3x3%2Bneed3&one=random&other=random&seconds=0.1&moves=0,3,1,4,2", ".steps"),
+    "watched": (f"/arena/watch/game?game={SMALL}&one=random&other=random&seconds=0.1&moves=0,3,1,4,2", ".steps"),
 }
 
 
@@ -280,23 +278,12 @@ def test_a_game_says_which_it_is_who_plays_and_its_moves(open_page):
 
 
 def test_another_game_with_the_sides_changed(open_page):
-    page = open_page(GAME + "mnk:3x3%2Bneed3&moves=0,3,1,4,2")
+    page = open_page(GAME + SMALL + "&moves=0,3,1,4,2")
     page.get_by_role("link", name="Play again, sides changed").click()
     page.locator('#table[data-ply="1"]').wait_for()  # the agent has begun
     assert page.locator(".cell.mine").count() == 1 and page.locator("button.cell").count() == 8
     page.go_back()
-    page.goto(GAME + "mnk:3x3%2Bneed3&moves=0,3,1")  # a link to a move where the agent is to move
+    page.goto(PAGES["links"])  # a link to a move where the agent is to move
     assert page.locator("#table").get_attribute("data-ply") == "3"
     changed(page, lambda: page.get_by_role("button", name="The agent moves").click())
-    assert_accessible(page, "arena-game-links")
     assert page.errors == []
-
-
-@pytest.mark.long
-def test_pages_to_play_are_accessible(open_page):
-    page = open_page("/arena/play")
-    assert_accessible(page, "arena-lobby")
-    page.goto("/arena/play/game?game=ultimate&agent=random&seconds=0.1&me=0&moves=40,36")
-    assert_accessible(page, "arena-game")
-    page.goto("/arena/standings")
-    assert_accessible(page, "arena-standings")

@@ -8,13 +8,12 @@ import sys
 
 import pytest
 
-from pttt_ooc.other_games.arena.solvers import claims, endings
+from pttt_ooc.other_games.arena.research.solvers import claims, endings
 from tests.kits import verify_program
 from tests.kits.verify_program import PROOF
 from tests.kits.verify_program import zipped as written
 from tests.other_games.arena import fuzzed_ultimate
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.test_arena_attack import value
 from tests.other_games.arena.test_arena_endings import COMMITTED as ENDINGS
 from tests.other_games.arena.test_arena_endings import late_positions
 
@@ -79,14 +78,8 @@ def test_all_claims_about_endings_are_proven():
 
 def test_claims_are_made_and_proven_for_endings_whose_values_a_brute_force_knows(tmp_path):
     solver, found, wrong = endings.EndingSolver(12), [], []
-    for moves, position in late_positions(40, 3):
+    for moves, _, values in late_positions(40, 3):
         mover = len(moves) % 2
-        sign = 1 - 2 * mover
-        values = {}
-        for board, cell in position.moves():
-            after = position.copy()
-            after.make(board, cell)
-            values[9 * board + cell] = sign * value(after)
         ending = endings.Ending(tuple(moves), 0, max(values.values()), values)
         found += claims.of_ending(ending, solver)
         for move, worth in values.items():  # the opposite
@@ -106,7 +99,7 @@ def test_the_rules_of_the_program_are_the_plain_ones(stay_open):
     """In games by lot: the same moves to the end, the same winner, and who can still win."""
     program = runpy.run_path(str(PROGRAM))
     draw, ends = random.Random(3), set()
-    for _ in range(150):
+    for _ in range(60):
         position, plain = program["START"], naive.Position(stay_open=stay_open)
         while moves := plain.moves():
             assert program["legal"](position, stay_open) == moves

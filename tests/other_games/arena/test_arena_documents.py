@@ -1,5 +1,6 @@
 """The arena's pages say what the committed records say, and the records what the agents play."""
 
+import copy
 import json
 
 import pytest
@@ -8,7 +9,7 @@ from docs.make import arena as arena_pages
 from pttt_ooc.other_games.arena.experiments import experiment as experiments
 from pttt_ooc.other_games.arena.experiments import records, trainings
 from pttt_ooc.other_games.arena.matches.runner import SeatedAgents
-from pttt_ooc.other_games.arena.solvers import endings, error_meter
+from pttt_ooc.other_games.arena.research.solvers import endings
 
 CONFIG, RECORDS = arena_pages.ROOT / "examples" / "arena", arena_pages.ROOT / "docs" / "records" / "arena"
 LINES = {
@@ -22,8 +23,13 @@ def settings_of(name, experiment):
     return experiments.read(CONFIG / f"{name}.yaml")[experiment]
 
 
-def test_the_tables_of_the_pages_are_those_of_the_records():
-    found, named = arena_pages.everything(), []
+@pytest.fixture(scope="module")
+def found():
+    return arena_pages.everything()
+
+
+def test_the_tables_of_the_pages_are_those_of_the_records(found):
+    named = []
     for page in arena_pages.PAGES:
         text = (arena_pages.ROOT / page).read_text(encoding="utf-8")
         named += arena_pages.names(text)
@@ -31,8 +37,8 @@ def test_the_tables_of_the_pages_are_those_of_the_records():
     assert sorted(named) == sorted(arena_pages.TABLES)
 
 
-def test_another_result_is_another_table():
-    found = arena_pages.everything()
+def test_another_result_is_another_table(found):
+    found = copy.deepcopy(found)
     before = {
         name: table(found)
         for name, table in arena_pages.TABLES.items()
@@ -64,7 +70,7 @@ def test_errors_are_measured_of_the_committed_endings():
         kept = sum(counts[1] for counts in one["phases"])
         assert kept + sum(one["errors"].values()) == len(there)
     (recorded,) = (one for one in told["agents"] if one["agent"] == "random")
-    again = error_meter.measure("random", there, told["seed"])
+    again = endings.measure("random", there, told["seed"])
     assert all(again[key] == recorded[key] for key in ("phases", "errors"))
 
 

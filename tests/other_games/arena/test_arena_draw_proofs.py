@@ -6,20 +6,19 @@ import re
 import runpy
 import sys
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
 
-from pttt_ooc.cli import commands
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
-from pttt_ooc.other_games.arena.kernels import line_pairs
-from pttt_ooc.other_games.arena.solvers import draw_proofs
-from pttt_ooc.other_games.arena.solvers import lines as board_lines
+from pttt_ooc.other_games.arena.research.kernels.open_lines import breaker_holds
+from pttt_ooc.other_games.arena.research.solvers import draw_proofs, row_values
 from tests.kits import verify_program
 from tests.kits.verify_program import PROOF, zipped
+from tests.other_games.arena.arena_kit import command
 from tests.other_games.arena.fuzzed_draws import line_by_lot
+from tests.other_games.arena.naive_rows import maker_wins
 
 PROGRAM = PROOF / "verify_draws.py"
 COMMITTED = {"mnk-5x4k4": (4, 5, 4, 9), "mnk-7x6k5": (5, 7, 6, 18), "mnk-8x6k5": (5, 8, 6, 1173)}
@@ -29,19 +28,6 @@ COMMITTED = {"mnk-5x4k4": (4, 5, 4, 9), "mnk-7x6k5": (5, 7, 6, 18), "mnk-8x6k5":
 def verify(path):
     """What the program prints, or its sentence if it refuses."""
     return "\n".join(verify_program.verify(path, program=PROGRAM))
-
-
-@cache
-def maker_wins(sets, makers_turn):
-    """Whether Maker can take all squares of a set: all moves of both players, of which others are of no use."""
-    if frozenset() in sets:
-        return True
-    squares = frozenset().union(*sets)
-    if makers_turn:
-        return any(maker_wins(frozenset(one - {square} for one in sets), False) for square in squares)
-    return bool(sets) and all(
-        maker_wins(frozenset(one for one in sets if square not in one), True) for square in squares
-    )
 
 
 def squares_of(word):
@@ -63,14 +49,10 @@ def test_the_committed_draws_are_proven(name):
 
 def test_the_command_writes_a_proof(tmp_path, capsys):
     file = tmp_path / "draw.gz"
-    arguments = ["arena", "solve", "--board", "5x4", "--need", "4", "--method", "maker-breaker"]
-    with pytest.raises(SystemExit, match="0"):
-        commands.main([*arguments, "--certificate", str(file)])
-    assert re.search(r"draw\.gz: \d+ positions, \d+ bytes", capsys.readouterr().out)
+    arguments = ["solve", "--board", "5x4", "--need", "4", "--method", "maker-breaker", "--certificate", file]
+    assert re.search(r"draw\.gz: \d+ positions, \d+ bytes", command(capsys, *arguments))
     assert verify(file).startswith("proven: 4 in a row on 5 x 4 squares is a draw; ")
-    with pytest.raises(SystemExit, match="1"):
-        commands.main([*arguments, "--certificate", str(file)])
-    assert "exists" in capsys.readouterr().err
+    assert "exists" in command(capsys, *arguments, code=1)
     with pytest.raises(ArenaError, match="there is no such proof"):
         draw_proofs.write(game("mnk:4x4+need3"), 12)
 
@@ -126,7 +108,7 @@ def test_wrong_proofs_are_refused(tmp_path):
 def test_a_line_proves_a_position_only_if_the_second_player_holds_it():
     """Positions by lot with lines by lot: whoever holds all positions that are to be proven yet holds this one."""
     program, draw, counts = runpy.run_path(str(PROGRAM)), random.Random(6), Counter()
-    for _ in range(500):
+    for _ in range(300):
         sets = {sum(1 << one for one in draw.sample(range(7), draw.randint(1, 4))) for _ in range(draw.randint(2, 6))}
         sets = program["least"](sets)
         wins = maker_wins(frozenset(squares_of(one) for one in sets), True)
@@ -141,20 +123,15 @@ def test_a_line_proves_a_position_only_if_the_second_player_holds_it():
             assert any(later) or not wins, (sets, line)
             counts[wins, any(later), ":" in line, ">" in line] += 1
     for kind in ((False, False, False, False), (False, False, True, False), (True, True, False, True)):
-        assert counts[kind] > 40, counts  # by the sum or replies with pairs; by pairs; with replies that lose
-    assert counts[True, "refused"] > 1000
+        assert counts[kind] > 25, counts  # by the sum or replies with pairs; by pairs; with replies that lose
+    assert counts[True, "refused"] > 600
 
 
 def test_what_the_search_holds_by_pairs_is_held_though_maker_has_all_other_squares():
     """Positions by lot on 5 x 5 squares, against the brute force: the answer, and the squares on which it depends."""
     chosen = game("mnk:5x5+need4")
-    lines = board_lines.winning_lines(chosen)
-    following = board_lines.following(chosen, lines)
-    scratch = (
-        np.zeros(len(lines), dtype=np.uint64),
-        np.zeros(len(lines)),
-        np.zeros((line_pairs.ROWS, 64), dtype=np.int64),
-    )
+    form = row_values.MakerBreaker(chosen, 4).form
+    lines = form.lines
     draw, held, by_pairs = random.Random(8), {False: 0, True: 0}, 0
     for _ in range(400):
         order = draw.sample(range(25), 25)
@@ -165,13 +142,13 @@ def test_what_the_search_holds_by_pairs_is_held_though_maker_has_all_other_squar
             one and int(line) & free == 0 for one, line in zip(open_lines, lines, strict=True)
         ):
             continue
-        state = np.array(open_lines, dtype=np.int8)
+        form.state[:] = open_lines
         with np.errstate(over="ignore"):
             for makers_turn in (False, True):
-                holds, zone = line_pairs.breaker_holds(lines, following, np.uint64(free), state, makers_turn, *scratch)
+                holds, zone = breaker_holds(form, np.uint64(free), makers_turn)
                 if holds:
                     rest = [int(line) & free & int(zone) for line in lines[np.array(open_lines)]]
                     assert not maker_wins(frozenset(squares_of(one) for one in rest), makers_turn)
                     held[makers_turn] += 1
-                    by_pairs += sum(2.0 ** -(int(line) & free).bit_count() for line in lines[state == 1]) >= 1.0
+                    by_pairs += sum(2.0 ** -(int(line) & free).bit_count() for line in lines[form.state == 1]) >= 1.0
     assert held[False] > 10 and held[True] > 10 and by_pairs > 0

@@ -1,5 +1,6 @@
 """Endings of Ultimate: the values by a brute force, and the meter by agents whose errors are known."""
 
+import functools
 import json
 import random
 
@@ -7,13 +8,12 @@ import numpy as np
 import pytest
 
 from docs.make import arena as arena_pages
-from pttt_ooc.cli import commands
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
-from pttt_ooc.other_games.arena.solvers import endings, error_meter
+from pttt_ooc.other_games.arena.research.solvers import endings
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import ULTIMATE
+from tests.other_games.arena.arena_kit import ULTIMATE, command
 
 RECORDS = arena_pages.RECORDS
 COMMITTED = RECORDS / "endings.jsonl"
@@ -24,45 +24,34 @@ def brute_force(position):
     outcome = position.outcome()
     if outcome:
         return 0 if outcome == "draw" else 1 if outcome == position.to_move else -1
-    return max(-brute_force(after) for after in afters(position).values())
+    return max(-brute_force(position.after(move)) for move in position.moves())
 
 
-def afters(position):
-    found = {}
-    for move in position.moves():
-        found[move] = position.copy()
-        found[move].make(*move)
-    return found
-
-
-def squares(position):
-    return sum(position.boards[board].count(".") for board in range(9) if position.can_be_played(board))
-
-
+@functools.cache
 def late_positions(count, largest):
-    """Positions of random games with few open squares, and their moves."""
-    seed = found = 0
-    while found < count:
+    """Positions of games of chance with few open squares: their moves, and the value of each move to its mover."""
+    found, seed = [], 0
+    while len(found) < count:
         _, moves = naive.random_game(seed)
         seed += 1
         position = naive.Position()
         for number, move in enumerate(moves):
-            if squares(position) <= largest:
-                found += 1
-                yield moves[:number], position
+            if naive.open_squares(position) <= largest:
+                values = {9 * b + c: -brute_force(position.after((b, c))) for b, c in position.moves()}
+                found.append((moves[:number], position, values))
                 break
             position.make(*divmod(move, 9))
+    return found
 
 
 @pytest.mark.parametrize("table_bits", [1, 16])
 def test_values_are_those_of_a_brute_force(table_bits):
     """Also with a table of two places, where nearly every entry is overwritten."""
     solver, seen = endings.EndingSolver(table_bits), set()
-    for moves, position in late_positions(60, 7):
+    for moves, position, wanted in late_positions(60, 7):
         state = ULTIMATE.after(moves)
-        assert endings.open_squares(state) == squares(position)
+        assert endings.open_squares(state) == naive.open_squares(position)
         values = solver.values(state)
-        wanted = {9 * board + cell: -brute_force(after) for (board, cell), after in afters(position).items()}
         assert values == wanted
         seen |= set(values.values())
     assert seen == {-1, 0, 1}
@@ -87,10 +76,10 @@ def test_committed_endings_are_games_by_lot_and_their_values_hold():
 def test_an_agent_without_errors_and_one_with_nothing_else(tmp_path):
     """Files with the best and the worst move of each ending, by brute force."""
     chosen = []
-    for moves, position in late_positions(40, 8):
-        values = {9 * b + c: -brute_force(after) for (b, c), after in afters(position).items()}
-        if len(set(values.values())) > 1 and squares(position) >= endings.LEAST:
-            chosen.append(endings.Ending(tuple(moves), squares(position), max(values.values()), values))
+    for moves, position, values in late_positions(60, 7):
+        squares = naive.open_squares(position)
+        if len(set(values.values())) > 1 and squares >= endings.LEAST:
+            chosen.append(endings.Ending(tuple(moves), squares, max(values.values()), values))
     file = tmp_path / "endings.jsonl"
     endings.write(file, chosen, seed=0)
     assert endings.read(file) == chosen
@@ -99,11 +88,11 @@ def test_an_agent_without_errors_and_one_with_nothing_else(tmp_path):
     found = []
     for which in ("max", "min"):
         (tmp_path / f"{which}.py").write_text(program.format(root=str(arena_pages.ROOT), which=which))
-        found.append(error_meter.measure(f"file:path={tmp_path / which}.py", chosen))
+        found.append(endings.measure(f"file:path={tmp_path / which}.py", chosen))
     assert found[0]["phases"] == [[len(chosen)] * 2, [0, 0], [0, 0], [0, 0]]
     assert not any(found[0]["errors"].values())
     assert found[1]["phases"][0] == [len(chosen), 0]
-    wanted = dict.fromkeys(error_meter.COSTS, 0)
+    wanted = dict.fromkeys(endings.COSTS, 0)
     for one in chosen:
         name = {1: "win", 0: "draw"}[one.value] + " to " + {0: "draw", -1: "loss"}[min(one.values.values())]
         wanted[name] += 1
@@ -118,34 +107,21 @@ def pick(legal, state, which):
 def test_a_random_agent_keeps_what_the_moves_allow():
     there = endings.read(COMMITTED)[:300]
     expected = sum(list(one.values.values()).count(one.value) / len(one.values) for one in there)
-    found = error_meter.measure("random", there, seed=random.Random(1).randrange(100))
+    found = endings.measure("random", there, seed=random.Random(1).randrange(100))
     kept = sum(counts[1] for counts in found["phases"])
     assert abs(kept - expected) < 4 * np.sqrt(300) / 2
     assert sum(counts[0] for counts in found["phases"]) == 300 == kept + sum(found["errors"].values())
 
 
-def command(*arguments):
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", *map(str, arguments)])
-
-
 def test_the_commands(tmp_path, capsys):
     file = tmp_path / "some.jsonl"
-    command("endings", "-o", file, "--positions", 5, "--seed", 3)
-    assert "5 endings of" in capsys.readouterr().out
-    command("errors", file, "random", "alphabeta:depth=1", "--json")
-    told = json.loads(capsys.readouterr().out)
+    assert "5 endings of" in command(capsys, "endings", "-o", file, "--positions", 5, "--seed", 3)
+    told = json.loads(command(capsys, "errors", file, "random", "alphabeta:depth=1", "--json"))
     assert told["endings"] == 5 and [one["agent"] for one in told["agents"]] == ["random", "alphabeta:depth=1"]
-    command("errors", file, "random")
-    assert "| `random` |" in capsys.readouterr().out
+    assert "| `random` |" in command(capsys, "errors", file, "random")
     before = file.read_bytes()
-    for arguments, part in [
-        (["endings", "-o", str(file)], "--force"),
-        (["errors", str(tmp_path / "none"), "random"], "There are no endings in"),
-    ]:
-        with pytest.raises(SystemExit):
-            commands.main(["arena", *arguments])
-        assert part in capsys.readouterr().err
+    assert "--force" in command(capsys, "endings", "-o", file, code=1)
+    assert "There are no endings in" in command(capsys, "errors", tmp_path / "none", "random", code=1)
     assert file.read_bytes() == before
     file.write_bytes(before[:-20])
     with pytest.raises(ArenaError, match="no file of endings, or damaged"):

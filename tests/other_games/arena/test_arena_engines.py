@@ -10,17 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pttt_ooc.cli import commands
 from pttt_ooc.other_games.arena.agents.catalogue import agent
-from pttt_ooc.other_games.arena.external import line_process
-from pttt_ooc.other_games.arena.external.line_process import LineProcess
-from pttt_ooc.other_games.arena.external.positions import text_of
-from pttt_ooc.other_games.arena.external.protocols import CodinGame, Uci
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.matches import agent_processes, runner
 from pttt_ooc.other_games.arena.matches.settings import Match
+from pttt_ooc.other_games.arena.research.players import line_process
+from pttt_ooc.other_games.arena.research.players.engine import CodinGame, Uci, position_text
+from pttt_ooc.other_games.arena.research.players.line_process import LineProcess
 from tests.other_games.arena import naive_ultimate as naive
+from tests.other_games.arena.arena_kit import ULTIMATE, command
 
 PROGRAM = Path(__file__).with_name("line_engine.py")
 
@@ -47,12 +46,6 @@ def play(text, games=4, of="ultimate", **options):
     return played, costs
 
 
-def first_legal(state_moves):
-    """The move of the test's program, by the plain rules."""
-    best = max(board for board, _ in state_moves)
-    return min(move for move in state_moves if move[0] == best)
-
-
 @pytest.mark.parametrize("protocol", ["lines", "uci"])
 def test_an_engine_plays_its_own_moves(program, protocol):
     """Every move of the program in whole games is the one that the plain rules give."""
@@ -61,9 +54,9 @@ def test_an_engine_plays_its_own_moves(program, protocol):
     for one in played:
         position = naive.Position()
         for number, move in enumerate(one.moves):
-            legal = position.moves()
             if number >= 2 and number % 2 == one.starter:
-                assert divmod(move, 9) == first_legal(legal)
+                legal = position.moves()
+                assert divmod(move, 9) == min(one for one in legal if one[0] == max(legal)[0])
             position.make(*divmod(move, 9))
         assert position.outcome()
 
@@ -146,10 +139,7 @@ def asked_of_codingame(text):
 
 def test_the_first_fault_is_printed_with_the_result_and_few_games_find_nothing(program, capsys):
     text = f"engine:program={program('nonsense')},time=0.001"
-    with pytest.raises(SystemExit) as ended:
-        commands.main(["arena", "match", text, "random", "--games", "2", "--processes", "1"])
-    assert ended.value.code == 0
-    told = capsys.readouterr().out
+    told = command(capsys, "match", text, "random", "--games", "2", "--processes", "1")
     assert "forfeited 2 games; the first: " in told and "answers 'I resign', which is not move BOARD CELL." in told
     assert "so few could have found no difference of less than 50 points." in told
 
@@ -176,7 +166,7 @@ HOSTILE = [
 def test_whatever_the_process_of_an_agent_says_it_is_a_forfeit_at_most(line, monkeypatch):
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(agent_processes.AgentProcess, "_start", lambda self: None)
-    played = game("ultimate")
+    played = ULTIMATE
     agent = agent_processes.AgentProcess(played, "random", 1.0, "wall")
     agent._process, agent._socket, agent._rest = Ended, ours, b""
     with theirs:
@@ -244,13 +234,13 @@ def test_what_an_engine_cannot_do_is_told_before_the_match(program):
 
 
 def test_a_position_is_what_the_plain_rules_say():
-    for seed in range(20):
+    for seed in range(8):
         _, moves = naive.random_game(seed)
-        position, state = naive.Position(), game("ultimate").start()
+        position, state = naive.Position(), ULTIMATE.start()
         for move in moves[:-1]:
             position.make(*divmod(move, 9))
-            state = game("ultimate").play(state, move)
-            cells, target, mover = text_of(state).split()
+            state = ULTIMATE.play(state, move)
+            cells, target, mover = position_text(state).split()
             assert cells == "".join(map("".join, position.boards)) and mover == position.to_move
             boards = {board for board, _ in position.moves()}
             assert (target == "-" and boards != {position.sent_to}) or boards == {int(target)}

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from pttt_ooc.cli import commands
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.other_games.arena.experiments import experiment as experiments
 from pttt_ooc.other_games.arena.experiments import report
@@ -12,6 +11,7 @@ from pttt_ooc.other_games.arena.experiments.significance import Units
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
 from pttt_ooc.other_games.arena.settings import Experiment
+from tests.other_games.arena.arena_kit import command
 
 TEXT = """
 arena:
@@ -36,34 +36,37 @@ arena:
 """
 
 
-@pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "some.yaml"
-    path.write_text(TEXT)
-    return path
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A directory with the results of TEXT, which are there already."""
+    place = tmp_path_factory.mktemp("experiments")
+    (place / "some.yaml").write_text(TEXT)
+    for name, one in experiments.read(place / "some.yaml").items():
+        experiments.conduct(name, one, place / "out" / name, 1, lambda sentence: None)
+    return place
 
 
-def test_experiments_are_played_once_and_judged(file, tmp_path, capsys):
-    for _ in range(2):
-        with pytest.raises(SystemExit, match="0"):
-            commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
-        one, two, _ = json.loads(capsys.readouterr().out)["experiments"]
-        assert one["verdict"].startswith("holds")
-        assert one["matches"][0]["wins"] + one["matches"][0]["draws"] + one["matches"][0]["losses"] == 30
-        assert [part["value"] for part in two["matches"]] == ["2", "50"]
-        assert two["matches"][1]["rate"] > two["matches"][0]["rate"]
+def conducted(capsys, place):
+    arguments = ("-o", place / "out", "--processes", "1", "--json")
+    return json.loads(command(capsys, "experiment", place / "some.yaml", *arguments))["experiments"]
+
+
+def test_experiments_are_played_once_and_judged(played, capsys):
+    before = (played / "out" / "one" / "match" / log.EFFORT).read_bytes()
+    one, two, _ = conducted(capsys, played)
+    assert one["verdict"].startswith("holds")
+    assert one["matches"][0]["wins"] + one["matches"][0]["draws"] + one["matches"][0]["losses"] == 30
+    assert [part["value"] for part in two["matches"]] == ["2", "50"]
+    assert two["matches"][1]["rate"] > two["matches"][0]["rate"]
     del one["verdict"]  # it depends on the other claims
-    assert json.loads((tmp_path / "out" / "one" / "result.json").read_text()) == one
-    assert len(log.read_lines(tmp_path / "out" / "one" / "match" / log.GAMES)) == 30
+    assert json.loads((played / "out" / "one" / "result.json").read_text()) == one
+    assert len(log.read_lines(played / "out" / "one" / "match" / log.GAMES)) == 30
+    assert (played / "out" / "one" / "match" / log.EFFORT).read_bytes() == before
 
 
-def test_tables_say_what_the_games_say(file, tmp_path, capsys):
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "experiment", str(file), "-o", str(tmp_path / "out"), "--processes", "1", "--json"])
-    one, two, three = json.loads(capsys.readouterr().out)["experiments"]
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "claims", str(tmp_path / "out")])
-    lines = capsys.readouterr().out.splitlines()
+def test_tables_say_what_the_games_say(played, tmp_path, capsys):
+    one, two, three = conducted(capsys, played)
+    lines = command(capsys, "claims", played / "out").splitlines()
     row = next(line for line in lines if line.startswith("| searching"))
     assert "90.00% (n = 100)" in row and one["verdict"] in row
     low, high = Units.of(one["matches"][0]).interval
@@ -77,14 +80,11 @@ def test_tables_say_what_the_games_say(file, tmp_path, capsys):
         mean = match["mean_of_agent_0"]
         assert (value, games) == (match["value"], "4") and int(nodes.replace(",", "")) == round(mean["nodes"])
         assert float(milliseconds) == pytest.approx(mean["processor_milliseconds"], rel=0.01)
-    with pytest.raises(SystemExit, match="1"):
-        commands.main(["arena", "claims", str(tmp_path / "nowhere")])
+    command(capsys, "claims", tmp_path / "nowhere", code=1)
 
 
-def test_a_series_of_times_is_drawn_as_times(file, tmp_path):
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "experiment", str(file), "three", "-o", str(tmp_path), "--processes", "1"])
-    result = tmp_path / "three" / "result.json"
+def test_a_series_of_times_is_drawn_as_times(played, tmp_path):
+    result = played / "out" / "three" / "result.json"
     three = json.loads(result.read_text())
     [line] = report.series_figure(three).axes[0].lines
     assert line.get_xdata().tolist() == [1, 2] and line.axes.get_xlabel() == "depth"
@@ -146,9 +146,10 @@ def test_the_claims_of_the_report_are_matches_that_can_be_played(name):
         assert all(match.games == one.games for match in experiments.matches(one).values())
 
 
-def test_bad_configurations_are_sentences(file, tmp_path):
+def test_bad_configurations_are_sentences(played, tmp_path):
+    file = tmp_path / "some.yaml"
     with pytest.raises(ArenaError, match=r"no experiment 'onne'.*one, two"):
-        experiments.choose_experiments(experiments.read(file), ["onne"])
+        experiments.choose_experiments(experiments.read(played / "some.yaml"), ["onne"])
     for text, kind, part in (
         ("{}", ArenaError, "no experiments"),
         ("arena: {experiments: {a: {claim: x}}}", ConfigError, "agents"),

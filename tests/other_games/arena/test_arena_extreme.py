@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from pttt_ooc.other_games.arena.agents.catalogue import agent
-from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher
 from pttt_ooc.other_games.arena.games.base import PLAYER, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels import extreme_values
-from pttt_ooc.other_games.arena.kernels.search_control import VALUE
+from pttt_ooc.other_games.arena.kernels.clock import VALUE
 from pttt_ooc.other_games.arena.pages.choices import AGENTS
 from pttt_ooc.other_games.arena.pages.game_service import GameService
+from pttt_ooc.other_games.arena.research.players.strong import Searcher
 from pttt_ooc.other_games.extreme.bots.alphabeta_bot import TeamAlphabeta
 from pttt_ooc.other_games.extreme.referee import FLAGS, Referee
 
@@ -32,13 +32,13 @@ def positions(games, seed):
 
 def test_the_heuristic_is_that_of_the_example():
     bot, values = TeamAlphabeta(), set()
-    for state, referee in positions(6, 5):
+    for state, referee in positions(3, 5):
         bot.board = referee.board
         for player in (0, 1):
             bot.me, bot.opponent = FLAGS[player], FLAGS[1 - player]
             assert extreme_values.evaluate(state, 1) * (1 - 2 * player) == bot.evaluate()
         values.add(bot.evaluate())
-    assert len(values) > 100
+    assert len(values) > 60
 
 
 @pytest.mark.slow
@@ -56,8 +56,6 @@ def test_strong_makes_the_moves_of_the_bots_search():
 def test_strong_refuses_other_games_and_odd_tables():
     with pytest.raises(ArenaError, match="plays extreme only, not ultimate"):
         agent("strong").seat(game("ultimate"))
-    with pytest.raises(ArenaError, match="power of two"):
-        agent("strong:slots=1000")
     for text, reason in (("tuned:heur=1", "not enough"), ("alphabeta:heur=1,memory=symmetry", "no images in extreme")):
         with pytest.raises(ArenaError, match=reason):
             agent(text).seat(EXTREME)

@@ -1,24 +1,19 @@
 """The value-table learner: a plain second implementation, its files, its command, and what it reaches."""
 
+import io
 import json
-import os
-import pty
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from pttt_ooc.cli import commands
-from pttt_ooc.other_games.arena.agents.trained import ValueTable
+from pttt_ooc.other_games.arena.agents.value_tables import FILES, Rates, Training, ValueTable, better, load_policy
 from pttt_ooc.other_games.arena.experiments import trainings
 from pttt_ooc.other_games.arena.games.base import DRAW, FIRST, PLAYER, RESULT, SECOND, UNFINISHED, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels.rng import generator, uniform
-from pttt_ooc.other_games.arena.kernels.value_table import learning
-from pttt_ooc.other_games.arena.learning import policies
-from pttt_ooc.other_games.arena.learning.training import FILES, Rates, Training, better
 from tests.other_games.arena import naive_rows as naive
+from tests.other_games.arena.arena_kit import command
 
 START = {FIRST: 1.0, SECOND: 1.0, DRAW: 0.0, UNFINISHED: 0.5}
 
@@ -109,7 +104,7 @@ def test_training_goes_on_from_its_files(tmp_path):
         training.run(games, Rates())
         training.save()
     for player, file in enumerate(FILES):
-        policy = policies.load(tmp_path / file, chosen, player)
+        policy = load_policy(tmp_path / file, chosen, player)
         assert policy.iterations == 500
         assert np.array_equal(policy.keys, np.sort(training.tables[player].policy().keys))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FILES)
@@ -150,12 +145,12 @@ def test_foreign_and_damaged_policies_are_refused(tmp_path):
     ):
         path.write_bytes(content)
         with pytest.raises(ArenaError, match=part):
-            policies.load(path, chosen, 0)
+            load_policy(path, chosen, 0)
     damaged[3:5] = 0, 1
     path.write_bytes(b"\n".join([magic, header, rest[: 8 * entries] + damaged.tobytes()]))
-    assert policies.load(path, chosen, 0).values[3:5].tolist() == [0, 1], "values that are allowed"
+    assert load_policy(path, chosen, 0).values[3:5].tolist() == [0, 1], "values that are allowed"
     path.write_bytes(data)
-    assert len(policies.load(path, chosen, 0).keys) == entries
+    assert len(load_policy(path, chosen, 0).keys) == entries
     (tmp_path / FILES[1]).unlink()
     with pytest.raises(ArenaError, match="not of the same training"):
         Training(chosen, tmp_path)
@@ -172,12 +167,7 @@ def losses(chosen, bot, player):
             moves = [divmod(bot.choose(state), 3)]
         else:
             moves = position.moves()
-        total = 0
-        for move in moves:
-            after = position.copy()
-            after.make(move)
-            total += walk(after)
-        return total
+        return sum(walk(position.after(move)) for move in moves)
 
     return walk(naive.Position(3, naive.board(3, 3)))
 
@@ -186,34 +176,27 @@ def test_a_table_that_learns_draws_as_halves_never_loses():
     """Against everything that an opponent can do, so against a perfect one too; untrained it does lose."""
     chosen = game("mnk")
     training, bot = Training(chosen, seed=1), ValueTable()
-    bot.take(chosen, training.tables, learning(chosen.rules))
+    bot.take(chosen, training.tables)
     lost = [losses(chosen, bot, player) for player in (0, 1)]
     assert min(lost) > 0 and trainings.lost_games(chosen, training.tables) == lost
     training.run(1000, Rates())
     assert trainings.lost_games(chosen, training.tables) == [losses(chosen, bot, player) for player in (0, 1)] != lost
     for explore in (0.5, 0.3, 0.1, 0.05):
-        training.run(100_000, Rates(explore=explore, draw=0.5, shuffle=True))
+        training.run(60_000, Rates(explore=explore, draw=0.5, shuffle=True))
     assert losses(chosen, bot, 0) == losses(chosen, bot, 1) == 0
-
-
-def run(*arguments):
-    with pytest.raises(SystemExit) as ended:
-        commands.main(["arena", "train", *map(str, arguments)])
-    return ended.value.code
 
 
 @pytest.mark.slow
 def test_the_command_counts_draws_in_both_ways(tmp_path, capsys):
-    assert run("-i", 2000, "-b", 3, "-n", 3, "--policies", tmp_path, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
+    told = json.loads(command(capsys, "train", "-i", 2000, "-b", 3, "-n", 3, "--policies", tmp_path, "--json"))
     first, second, draws = told["first_wins"], told["second_wins"], told["draws"]
     assert first + second + draws == told["games"] == 2000 and draws > 0
     assert told["first_with_draws"] == (first + draws) / 2000
     assert told["first_without_draws"] == first / (first + second)
     assert told["better"] == 1
     assert (tmp_path / "mnk-3x3+need3" / FILES[1]).exists()
-    assert run("-i", 10, "--form", "smart", "--policies", tmp_path, "--no-play") == 0
-    assert "Draws counted for player 1" in capsys.readouterr().out
+    told = command(capsys, "train", "-i", 10, "--form", "smart", "--policies", tmp_path, "--no-play")
+    assert "Draws counted for player 1" in told
     assert (tmp_path / "infinite-near+need3+limiter2" / FILES[0]).exists()
 
 
@@ -238,31 +221,14 @@ def test_bad_input_of_the_command_is_a_sentence(tmp_path, capsys):
         (["-b", "12", "--policies", tmp_path], "12 x 12 squares is not possible"),
         (["-b", "3", "-n", "4", "--policies", tmp_path], "4 in a row is not possible"),
     ):
-        assert run(*arguments) == 1
-        assert part in capsys.readouterr().err
+        assert part in command(capsys, "train", *arguments, code=1)
     assert not any(tmp_path.iterdir())
 
 
-@pytest.mark.long
-def test_one_trains_and_then_plays_on_a_terminal(tmp_path):
+def test_one_trains_and_then_plays(tmp_path, capsys, monkeypatch):
     """The person is player 2 after a training of the first bot; a bad move is told and asked for again."""
-    controller, terminal = pty.openpty()
-    command = [sys.executable, "-m", "pttt_ooc.cli", "arena", "train", "-i", "3000", "--policies", str(tmp_path)]
-    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
-        os.close(terminal)
-        shown, answered, moves = "", 0, iter(["z9", *(f"{x} {y}" for x in (1, 2, 3) for y in (1, 2, 3))])
-        while True:
-            try:
-                data = os.read(controller, 4096)
-            except OSError:
-                break
-            if not data:
-                break
-            shown += data.decode()
-            if shown.count("Your move: ") > answered:
-                answered += 1
-                os.write(controller, f"{next(moves)}\n".encode())
-        assert process.wait() == 0
-    os.close(controller)
+    moves = "".join(f"{x} {y}\n" for x in (1, 2, 3) for y in (1, 2, 3))
+    monkeypatch.setattr("sys.stdin", io.StringIO("z9\n" + moves))
+    shown = command(capsys, "train", "-i", 3000, "--policies", tmp_path)
     assert "The better bot is player 1." in shown and "The agent plays" in shown and "'z9' is not" in shown
     assert any(end in shown for end in ("It is a draw.", "You have won.", "The agent has won."))

@@ -12,7 +12,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pttt_ooc.cli import commands
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
@@ -20,6 +19,7 @@ from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
 from pttt_ooc.other_games.arena.matches.statistics import rate_of
 from tests.kits.patience import PATIENCE, wait_until
+from tests.other_games.arena.arena_kit import command
 
 FAST = ("alphabeta:heur=1,depth=1", "random")
 
@@ -175,33 +175,24 @@ def test_matches_that_cannot_be_are_sentences(tmp_path):
             run(Match("ultimate", (one, "random"), 2), processes=processes)
 
 
-def command(capsys, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        commands.main(["arena", *arguments])
-    told = capsys.readouterr()
-    return ended.value.code, told.out, told.err
-
-
 def test_the_command_match(capsys, tmp_path):
-    code, out, _ = command(capsys, "match", *FAST, "--games", "20", "--json", "--processes", "1", "-o", str(tmp_path))
-    told = json.loads(out)
-    assert code == 0 and told["wins"] + told["draws"] + told["losses"] == 20
+    one = ("--processes", "1")
+    told = json.loads(command(capsys, "match", *FAST, "--games", "20", "--json", *one, "-o", tmp_path))
+    assert told["wins"] + told["draws"] + told["losses"] == 20
     assert told["rate"] == rate_of(log.read_lines(tmp_path / log.GAMES)).rate
-    code, out, _ = command(capsys, "match", *FAST, "--games", "400", "--stop-early", "0.5", "0.7", "--processes", "1")
+    out = command(capsys, "match", *FAST, "--games", "400", "--stop-early", "0.5", "0.7", *one)
     assert "Sequential test between 0.5 and 0.7: high." in out and "400 games" not in out
-    code, _, err = command(capsys, "match", *FAST, "--stop-early", "0.7", "0.5")
-    assert code == 1 and "lower one first" in err
-    code, out, _ = command(capsys, "replay", str(tmp_path), "7")
-    assert code == 0 and out.rstrip().endswith(("wins.", "A draw."))
-    assert command(capsys, "replay", str(tmp_path), "20")[0] == 1
-    assert command(capsys, "replay", str(Path(os.devnull)))[0] == 1
+    assert "lower one first" in command(capsys, "match", *FAST, "--stop-early", "0.7", "0.5", code=1)
+    assert command(capsys, "replay", tmp_path, "7").rstrip().endswith(("wins.", "A draw."))
+    command(capsys, "replay", tmp_path, "20", code=1)
+    command(capsys, "replay", Path(os.devnull), code=1)
 
 
 def test_playing_on_the_terminal(capsys, monkeypatch):
     lines = [f"{move}\n" for _ in range(60) for move in range(81)]
     monkeypatch.setattr("sys.stdin", io.StringIO("nonsense\n" + "".join(lines)))
-    code, out, _ = command(capsys, "play", "random", "--second")
-    assert code == 0 and "is not a move" in out and "is not legal here" in out
+    out = command(capsys, "play", "random", "--second")
+    assert "is not a move" in out and "is not legal here" in out
     assert out.rstrip().endswith(("It is a draw.", "You have won.", "The agent has won."))
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert "left" in command(capsys, "play", "random")[1]
+    assert "left" in command(capsys, "play", "random")

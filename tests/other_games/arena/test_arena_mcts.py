@@ -3,40 +3,16 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.other_games.arena.agents.catalogue import agent
-from pttt_ooc.other_games.arena.games.base import ArenaError
-from pttt_ooc.other_games.arena.kernels import search_control
-from pttt_ooc.other_games.arena.kernels.mcts import tree, tree_kernels
+from pttt_ooc.other_games.arena.kernels import clock
 from pttt_ooc.other_games.arena.kernels.rng import generator
 from pttt_ooc.other_games.arena.kernels.state_words import PLAYER, RESULT
-from pttt_ooc.other_games.arena.kernels.ultimate_learnt import WEIGHTS, total
-from pttt_ooc.other_games.arena.learning.ultimate import DRAW, save
+from pttt_ooc.other_games.arena.research.kernels.mcts import tree, tree_kernels
+from pttt_ooc.other_games.arena.research.kernels.ultimate_learnt import WEIGHTS, total
+from pttt_ooc.other_games.arena.research.players.evaluations import DRAW, save_weights
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import ULTIMATE, points, seated
+from tests.other_games.arena.arena_kit import ULTIMATE, late, points, seat, seated, solved, winning_moves
 
 NO_WEIGHTS = np.zeros(0, dtype=np.int16)
-
-
-def solved(position):
-    """The result under perfect play by the plain rules: 1, 2 or 3, as in a state."""
-    outcome = position.outcome()
-    if outcome:
-        return {"x": 1, "o": 2, "draw": 3}[outcome]
-    found = set()
-    for move in position.moves():
-        after = position.copy()
-        after.make(*move)
-        found.add(solved(after))
-    own = 1 if position.to_move == "x" else 2
-    return own if own in found else 3 if 3 in found else 3 - own
-
-
-def late(seed, left):
-    _, moves = naive.random_game(seed)
-    position = naive.Position()
-    for move in moves[:-left]:
-        position.make(*divmod(move, 9))
-    return moves[:-left], position
 
 
 @pytest.mark.slow
@@ -44,7 +20,7 @@ def test_what_is_proven_is_true():
     player, results = seated("mcts:nodes=20000,room=200000"), []
     for seed in range(60):
         moves, position = late(seed, 5)
-        if sum(position.boards[board].count(".") for board in range(9) if position.can_be_played(board)) > 9:
+        if naive.open_squares(position) > 9:
             continue
         player.begin(seed)
         state = ULTIMATE.after(moves)
@@ -64,11 +40,7 @@ def test_a_win_in_one_is_taken_and_a_loss_in_one_avoided():
         if position.outcome() is None and len(moves) % 2 == 0:
             player.begin(seed)
             move = player.choose(ULTIMATE.after(moves))
-            winning = []
-            for one in position.moves():
-                after = position.copy()
-                after.make(*one)
-                winning += [9 * one[0] + one[1]] if after.outcome() == "x" else []
+            winning = winning_moves(position)
             assert move in winning or not winning
             seen += bool(winning)
     assert seen > 5
@@ -77,7 +49,7 @@ def test_a_win_in_one_is_taken_and_a_loss_in_one_avoided():
 def test_the_tree_is_kept_for_the_next_move():
     kernels, first = tree_kernels(ULTIMATE.rules), tree(50_000)
     state, control = ULTIMATE.start(), np.zeros(8, dtype=np.int64)
-    control[search_control.NODE_LIMIT] = 20_000
+    control[clock.NODE_LIMIT] = 20_000
     kernels.grow(first, state, generator(1), 0.7, True, 0.5, NO_WEIGHTS, control)
     assert first.visits[0] == 20_000
     child = max(range(1, 82), key=lambda node: first.visits[node])
@@ -108,7 +80,7 @@ def test_both_players_search_alike():
         trees = tree(20_000), tree(20_000)
         for one, begin in zip(trees, (state, other), strict=True):
             control = np.zeros(8, dtype=np.int64)
-            control[search_control.NODE_LIMIT] = 500
+            control[clock.NODE_LIMIT] = 500
             kernels.grow(one, begin, generator(seed), 0.7, True, 0.5, NO_WEIGHTS, control)
         assert (trees[0].visits == trees[1].visits).all() and (trees[0].points == trees[1].points).all()
         assert (trees[0].proven == np.array([0, 2, 1, 3])[trees[1].proven]).all()
@@ -130,9 +102,8 @@ def test_plain_uct_proves_nothing_but_still_sees_ends():
 def test_leaves_have_the_value_of_the_learnt_evaluation(tmp_path, moves, nodes):
     """The first visit of each child counts the chance of its mover, by the weights for the agent's side."""
     weights = np.random.default_rng(0).normal(0, 0.2, (2, WEIGHTS)).astype(np.float32).astype(float)
-    save(tmp_path / "w", ULTIMATE, weights)
-    player = agent(f"mcts:nodes={nodes},path={tmp_path / 'w'}")
-    player.seat(ULTIMATE)
+    save_weights(tmp_path / "w", ULTIMATE, weights)
+    player = seat(f"mcts:nodes={nodes},path={tmp_path / 'w'}")
     player.begin(0)
     state = ULTIMATE.after(moves)
     player.choose(state)
@@ -148,7 +119,7 @@ def test_leaves_have_the_value_of_the_learnt_evaluation(tmp_path, moves, nodes):
 
 def test_a_draw_is_worth_what_the_weights_say(tmp_path):
     """A position from which all games are drawn: the mover's children count the worth of a draw."""
-    save(tmp_path / "w", ULTIMATE, np.zeros((2, WEIGHTS)))
+    save_weights(tmp_path / "w", ULTIMATE, np.zeros((2, WEIGHTS)))
     found = 0
     for seed in range(200):
         _, moves = naive.random_game(seed)
@@ -188,9 +159,3 @@ def test_a_full_tree_goes_on_without_growing():
 
 def test_it_beats_chance():
     assert points(seated("mcts:nodes=100,room=20000"), seated("random"), 10) >= 8.5
-
-
-@pytest.mark.parametrize(("text", "part"), [("mcts:depth=3", "no depth"), ("mcts:room=5", "at least 100")])
-def test_bad_options_are_sentences(text, part):
-    with pytest.raises(ArenaError, match=part):
-        agent(text)

@@ -7,11 +7,11 @@ from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import PLAYER, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
-from pttt_ooc.other_games.arena.kernels import ultimate_learnt as sums
-from pttt_ooc.other_games.arena.kernels import ultimate_network as kernels
-from pttt_ooc.other_games.arena.kernels import ultimate_self_play as self_play
-from pttt_ooc.other_games.arena.learning import ultimate_network
-from tests.other_games.arena.arena_kit import ULTIMATE
+from pttt_ooc.other_games.arena.research.kernels import ultimate_learnt as sums
+from pttt_ooc.other_games.arena.research.kernels import ultimate_network as kernels
+from pttt_ooc.other_games.arena.research.kernels import ultimate_self_play as self_play
+from pttt_ooc.other_games.arena.research.players import evaluations
+from tests.other_games.arena.arena_kit import ULTIMATE, random_positions
 
 
 @pytest.fixture(scope="module")
@@ -38,20 +38,9 @@ def noted(position, eager, weights):
     return state
 
 
-def games(count, seed):
-    """Positions and moves of random games, until the end."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        state = ULTIMATE.start()
-        while legal := ULTIMATE.legal(state):
-            move = int(rng.choice(legal))
-            yield state, move
-            state = ULTIMATE.play(state, move)
-
-
 def test_accumulators_that_follow_the_moves_are_those_that_are_computed_anew(weights):
     state, seen = None, 0
-    for position, move in games(4, seed=1):
+    for position, move in random_positions(4, 1):
         if not position.any() or state is None or position[2] == 0:
             state = noted(position, 0, weights)
         assert np.array_equal(state, noted(position, 0, weights))
@@ -66,7 +55,7 @@ def test_accumulators_that_follow_the_moves_are_those_that_are_computed_anew(wei
 def test_the_whole_numbers_are_the_network_up_to_rounding(network, weights):
     """For the eager player, by a plain sum of the network as it is trained; a value of 1 is SCALE points."""
     worst, values = 0.0, []
-    for position, _ in games(4, seed=2):
+    for position, _ in random_positions(3, 2):
         state = noted(position, int(position[PLAYER]), weights)
         value = kernels.evaluate(network, position)
         worst = max(worst, abs(kernels.noted_value(state, 6, weights) / kernels.SCALE - value))
@@ -81,21 +70,21 @@ def test_the_other_player_has_the_other_weights(network):
     other = other._replace(tactic_values=network.tactic_values[:, ::-1])
     first, second = kernels.whole(network), kernels.whole(other)
     values = []
-    for position, _ in games(2, seed=3):
+    for position, _ in random_positions(1, 3):
         mover = int(position[PLAYER])
         values.append(kernels.noted_value(noted(position, 1 - mover, first), 6, first))
         assert values[-1] == kernels.noted_value(noted(position, mover, second), 6, second)
-    assert len(set(values)) > 40
+    assert len(set(values)) > 30
 
 
 def test_a_file_is_read_as_it_was_written(network, tmp_path):
-    ultimate_network.save(tmp_path / "network", ULTIMATE, network, 0.2)
-    read, draw = ultimate_network.load(tmp_path / "network", ULTIMATE)
-    assert draw == 0.2 and ultimate_network.is_network(tmp_path / "network")
+    evaluations.save_network(tmp_path / "network", ULTIMATE, network, 0.2)
+    read, draw = evaluations.load_network(tmp_path / "network", ULTIMATE)
+    assert draw == 0.2 and evaluations.is_network(tmp_path / "network")
     for part, stored in zip(network, read, strict=True):
         assert np.array_equal(part.astype("<f2"), stored)
     with pytest.raises(ArenaError, match="is for ultimate, not for ultimate:most|learnt for ultimate"):
-        ultimate_network.load(tmp_path / "network", game("ultimate:most"))
+        evaluations.load_network(tmp_path / "network", game("ultimate:most"))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +99,7 @@ def test_a_file_is_read_as_it_was_written(network, tmp_path):
     ],
 )
 def test_damaged_files_are_refused(network, tmp_path, change, sentence):
-    ultimate_network.save(tmp_path / "network", ULTIMATE, network, 0.2)
+    evaluations.save_network(tmp_path / "network", ULTIMATE, network, 0.2)
     (tmp_path / "network").write_bytes(change((tmp_path / "network").read_bytes()))
     with pytest.raises(ArenaError, match=sentence):
         agent(f"tuned:path={tmp_path / 'network'}").seat(ULTIMATE)
@@ -118,9 +107,9 @@ def test_damaged_files_are_refused(network, tmp_path, change, sentence):
 
 def test_a_network_with_infinite_numbers_is_refused(network, tmp_path):
     bad = network._replace(bias=network.bias + np.inf)
-    ultimate_network.save(tmp_path / "network", ULTIMATE, bad, 0.2)
+    evaluations.save_network(tmp_path / "network", ULTIMATE, bad, 0.2)
     with pytest.raises(ArenaError, match="not a whole file"):
-        ultimate_network.load(tmp_path / "network", ULTIMATE)
+        evaluations.load_network(tmp_path / "network", ULTIMATE)
 
 
 def wanted_plainly(player, moves, searched, drawn, result, decay, draw):
@@ -193,7 +182,7 @@ def sums_of(state):
 def small(monkeypatch):
     """The training's module, for a few games."""
     pytest.importorskip("jax", reason="JAX is not installed")
-    from pttt_ooc.other_games.arena.experiments import ultimate_training as training
+    from pttt_ooc.other_games.arena.research.players import ultimate_training as training
 
     monkeypatch.setattr(training, "BATCH", 64)
     return training
@@ -212,7 +201,7 @@ def test_two_trainings_make_the_same_file(small, tmp_path):
     for run in ("one", "two"):
         small.train(ULTIMATE, [tmp_path / run], tmp_path / f"{run}.network", epochs=0.3, games_held=4, without=[])
     assert (tmp_path / "one.network").read_bytes() == (tmp_path / "two.network").read_bytes()
-    ultimate_network.load(tmp_path / "one.network", ULTIMATE)
+    evaluations.load_network(tmp_path / "one.network", ULTIMATE)
     with pytest.raises(ArenaError, match="0001.npz were not played by the rules ultimate:most: name their --game"):
         small.read(game("ultimate:most"), [tmp_path / "one"], 1)
 
@@ -222,7 +211,7 @@ def test_the_loss_is_that_of_the_network_in_the_search(small, network):
     """By the plain evaluation of each position; an image of the board that is turned back is the board."""
     import jax
 
-    positions = [position for position, _ in games(3, seed=7)]
+    positions = [position for position, _ in random_positions(3, 7)]
     entries, targets = np.zeros((len(positions), 9), np.int16), np.zeros(len(positions), np.int8)
     tactics = np.array([tactic_of(position) for position in positions], np.int16)
     found, wanted = np.zeros((len(positions), sums.ACTIVE), np.int32), np.full((len(positions), 2), np.nan, np.float32)
@@ -289,7 +278,7 @@ def tactic_plainly(position):
 
 def test_tactics_are_the_kinds_of_the_moves():
     seen = set()
-    for position, _ in games(2, seed=9):
+    for position, _ in random_positions(1, 9):
         seen.add(int(tactic_of(position)))
         assert tactic_of(position) == tactic_plainly(position)
-    assert len(seen) > 30
+    assert len(seen) > 20

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.cli import commands
-from pttt_ooc.other_games.arena.agents import patterns as learning
-from pttt_ooc.other_games.arena.agents.basic import Random
-from pttt_ooc.other_games.arena.agents.trained import PatternAgent
+from pttt_ooc.other_games.arena.agents.catalogue import Random
 from pttt_ooc.other_games.arena.games.base import PLAYER, RESULT, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
-from pttt_ooc.other_games.arena.kernels import line_patterns
+from pttt_ooc.other_games.arena.research.kernels import line_patterns
+from pttt_ooc.other_games.arena.research.players import patterns as learning
+from pttt_ooc.other_games.arena.research.players.patterns import PatternAgent
+from tests.other_games.arena.arena_kit import command
 
 NEAR = game("infinite:near+need5+limiter2")
 
@@ -126,9 +126,8 @@ def test_the_command_trains_and_plays_a_table(tmp_path, capsys):
         ["train-patterns", "-o", str(tmp_path / "weights"), "--games", "40", "--matches", "2"]
         + ["--against", str(tmp_path / "infinite-growing+need5+limiter5")],
     ):
-        with pytest.raises(SystemExit, match="0"):
-            commands.main(["arena", *arguments])
-    assert "40 games in" in (out := capsys.readouterr().out) and "games won" in out
+        out = command(capsys, *arguments)
+    assert "40 games in" in out and "games won" in out
     agent = PatternAgent(str(tmp_path / "weights"))
     agent.seat(NEAR)
     assert agent.choose(NEAR.start()) in NEAR.legal(NEAR.start())

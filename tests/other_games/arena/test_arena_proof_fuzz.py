@@ -15,6 +15,7 @@ from tests.kits import verify_program
 from tests.kits.verify_program import zipped
 from tests.other_games.arena import fuzzed_draws as draws
 from tests.other_games.arena import fuzzed_ultimate as ultimate
+from tests.other_games.arena import naive_ultimate as naive
 from tests.other_games.arena.test_arena_claims import PROGRAM as ULTIMATE
 from tests.other_games.arena.test_arena_draw_proofs import PROGRAM as DRAWS
 
@@ -67,7 +68,7 @@ def fuzz_draws(seed, rounds, path):
 
 
 def test_no_false_draw_is_accepted(tmp_path):
-    counts = fuzz_draws(1, 50, tmp_path / "draw.gz")
+    counts = fuzz_draws(1, 25, tmp_path / "draw.gz")
     assert all(counts[kind, True, True] > 5 and counts[kind, False, False] > 10 for kind in KINDS), counts
 
 
@@ -87,7 +88,7 @@ def fuzz_ultimate(seed, rounds, path):
 
     def judge(kind, claim, stay_open, truth):
         position = ultimate.position_of(claim, stay_open)
-        if position and ultimate.open_squares(position) > 10:
+        if position and naive.open_squares(position) > 10:
             return  # a small board is open again, and the truth is far
         said = verdict(ULTIMATE, ultimate.text_of([claim], stay_open), path)
         first, _, last = said.partition("\n")
@@ -119,7 +120,7 @@ def fuzz_ultimate(seed, rounds, path):
 
 
 def test_no_false_claim_about_ultimate_is_accepted(tmp_path):
-    counts = fuzz_ultimate(1, 40, tmp_path / "claim.gz")
+    counts = fuzz_ultimate(1, 28, tmp_path / "claim.gz")
     assert all(counts[kind, True, True] > 10 for kind in KINDS[:2]), counts
     assert all(counts[kind, False, False] > 10 for kind in KINDS), counts
 
@@ -135,7 +136,7 @@ def test_a_false_claim_about_ultimate_finds_no_moves(tmp_path):
     draw, program, counts = random.Random(4), {"__name__": "a module"}, Counter()
     exec(verify_program.code_of(ULTIMATE), program)
     legal, prove = program["legal"], program["prove"]
-    for _ in range(30):
+    for _ in range(14):
         stay_open, truth, asked = draw.random() < 0.5, ultimate.Truth(), []
         begin, position = ultimate.late_position(draw, stay_open, 5)
         program["legal"] = lambda there, rule, asked=asked: asked.append(there) or legal(there, rule)
@@ -160,4 +161,4 @@ def test_a_false_claim_about_ultimate_finds_no_moves(tmp_path):
                 true = ultimate.is_true(claim, stay_open, truth)
                 assert true or said.startswith("refused: "), (claim, said)
                 counts[true, said.startswith("refused: ")] += 1
-    assert counts[True, False] > 20 and counts[False, True] > 80, counts
+    assert counts[True, False] > 10 and counts[False, True] > 40, counts

@@ -5,19 +5,17 @@ import pytest
 
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import ArenaError
-from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels import ultimate, ultimate_values
+from pttt_ooc.other_games.arena.kernels.minimax import key_with_depth
 from pttt_ooc.other_games.arena.kernels.qlearning import LearntValues, qlearning
 from pttt_ooc.other_games.arena.kernels.rng import generator
-from pttt_ooc.other_games.arena.kernels.transposition_table import key_with_depth
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
 from pttt_ooc.other_games.arena.matches.statistics import rate_of
 from tests.other_games.arena import naive_search
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.test_arena_mcts import late
+from tests.other_games.arena.arena_kit import ULTIMATE, late, winning_moves
 
-ULTIMATE = game("ultimate")
 KERNELS = qlearning(ultimate, ultimate_values)
 
 
@@ -35,9 +33,7 @@ def test_features_are_those_of_the_heuristic():
     out = np.zeros(ultimate_values.FEATURES)
     for seed in range(20):
         _, moves = naive.random_game(seed)
-        position = naive.Position()
-        for move in moves[: 10 + 2 * seed]:
-            position.make(*divmod(move, 9))
+        position = naive.after(moves[: 10 + 2 * seed])
         ultimate_values.features(ULTIMATE.after(moves[: 10 + 2 * seed]), out)
         pairs = zip(naive_search.features(position, "x"), naive_search.features(position, "o"), strict=True)
         assert out.tolist() == [own - other for own, other in pairs]
@@ -48,11 +44,7 @@ def test_a_win_in_one_is_learnt_to_the_value_that_it_has():
     seen = 0
     for seed in range(30):
         moves, position = late(seed, 1)
-        winning = []
-        for one in position.moves():
-            after = position.copy()
-            after.make(*one)
-            winning += [9 * one[0] + one[1]] if after.outcome() == position.to_move else []
+        winning = winning_moves(position)
         if len(winning) != 1 or len(position.moves()) > 4:
             continue
         state, learnt = ULTIMATE.after(moves), empty_table()
@@ -81,19 +73,6 @@ def test_features_learn_to_beat_chance_and_lessons_can_be_repeated():
     games = run(Match("ultimate", texts, 60))
     assert rate_of(games).rate > 0.8
     assert run(Match("ultimate", texts, 60)) == games
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("qtable:rate=2", "between 0 and 1"),
-        ("qtable:train=-1", "below zero"),
-        ("qfeatures:teacher=me", "self or random"),
-    ],
-)
-def test_bad_options_are_sentences(text, part):
-    with pytest.raises(ArenaError, match=part):
-        agent(text)
 
 
 def test_learning_without_bounds_is_told():

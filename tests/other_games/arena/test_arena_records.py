@@ -9,6 +9,7 @@ from pttt_ooc.other_games.arena.experiments import claims_table, records
 from pttt_ooc.other_games.arena.experiments import experiment as experiments
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
+from tests.other_games.arena.arena_kit import command
 
 TEXT = """
 arena:
@@ -49,25 +50,13 @@ def place(tmp_path_factory):
     return place
 
 
-def record(place, output, *names):
-    arguments = [
-        "arena",
-        "record",
-        str(place / "some.yaml"),
-        *names,
-        "--results",
-        str(place / "out"),
-        "-o",
-        str(output),
-    ]
-    with pytest.raises(SystemExit) as ended:
-        commands.main(arguments)
-    return ended.value.code
+def record(capsys, place, output, *names, code=0):
+    return command(capsys, "record", place / "some.yaml", *names, "--results", place / "out", "-o", output, code=code)
 
 
 def test_tables_from_records_are_those_from_results(place, tmp_path, capsys):
     file = tmp_path / "some.jsonl"
-    assert record(place, file) == 0
+    record(capsys, place, file)
     settings, lines = experiments.read(place / "some.yaml"), records.read(file)
     assert [line["name"] for line in lines] == ["one", "two", "two", "three", *["all"] * 3, "small", "small"]
     found = records.results(settings, lines)
@@ -79,9 +68,9 @@ def test_tables_from_records_are_those_from_results(place, tmp_path, capsys):
     assert turns[0]["matches"][0]["turns_of_agent_0"]["turn"] == turns[1]["matches"][0]["turns_of_agent_0"]["turn"]
 
 
-def test_a_line_says_where_it_is_from(place, tmp_path):
+def test_a_line_says_where_it_is_from(place, tmp_path, capsys):
     file = tmp_path / "some.jsonl"
-    record(place, file)
+    record(capsys, place, file)
     one, *_, small = records.read(file)
     assert one["command"].endswith("some.yaml one") and one["version"].startswith("0.")
     games = log.read_lines(place / "out" / "one" / "match" / log.GAMES)
@@ -92,19 +81,19 @@ def test_a_line_says_where_it_is_from(place, tmp_path):
     assert records.digest(games) != one["games_digest"]
 
 
-def test_records_of_other_names_stay(place, tmp_path):
+def test_records_of_other_names_stay(place, tmp_path, capsys):
     file = tmp_path / "some.jsonl"
-    record(place, file, "one", "small")
+    record(capsys, place, file, "one", "small")
     before = records.read(file)
-    record(place, file, "two")
+    record(capsys, place, file, "two")
     assert records.read(file)[:3] == before and len(records.read(file)) == 5
-    record(place, file, "one")
+    record(capsys, place, file, "one")
     assert [line["name"] for line in records.read(file)] == ["small", "small", "two", "two", "one"]
 
 
 def test_records_that_do_not_fit_are_refused(place, tmp_path, capsys):
     file = tmp_path / "some.jsonl"
-    record(place, file)
+    record(capsys, place, file)
     settings, lines = experiments.read(place / "some.yaml"), records.read(file)
     for changed in (
         {"one": settings["one"].model_copy(update={"seed": 1})},
@@ -123,5 +112,5 @@ def test_records_that_do_not_fit_are_refused(place, tmp_path, capsys):
     with pytest.raises(ArenaError, match="no records"):
         records.read(tmp_path / "none.jsonl")
     (place / "some.yaml").write_text(TEXT.replace("games: 12", "games: 14"))
-    assert record(place, tmp_path / "more.jsonl", "one") == 1 and "12 of 14 games" in capsys.readouterr().err
+    assert "12 of 14 games" in record(capsys, place, tmp_path / "more.jsonl", "one", code=1)
     (place / "some.yaml").write_text(TEXT)

@@ -7,19 +7,18 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pttt_ooc.cli import commands
 from pttt_ooc.other_games.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
-from pttt_ooc.other_games.arena.kernels import solving
-from pttt_ooc.other_games.arena.solvers import lines as board_lines
-from pttt_ooc.other_games.arena.solvers import pairings, values
-from pttt_ooc.other_games.arena.solvers.enumeration import walk
+from pttt_ooc.other_games.arena.research.kernels import solving
+from pttt_ooc.other_games.arena.research.solvers import pairings, row_boards, row_values
+from pttt_ooc.other_games.arena.research.solvers.row_boards import walk
 from tests.other_games.arena import naive_rows as naive
+from tests.other_games.arena.arena_kit import command
 
 
 def both(text, moves=()):
     chosen = game(text)
-    found = {values.solve(chosen, chosen.after(moves), method, 18).value for method in values.METHODS}
+    found = {row_values.solve(chosen, chosen.after(moves), method, 18).value for method in row_values.METHODS}
     assert len(found) == 1
     return found.pop()
 
@@ -76,24 +75,24 @@ def test_both_methods_find_the_values_in_the_middle_of_games(text):
 
 
 def test_symmetries_are_those_of_the_board():
-    assert board_lines.symmetries(game("mnk:4x3+need3")).shape == (4, 12)
-    images = board_lines.symmetries(game("mnk"))
+    assert row_boards.symmetries(game("mnk:4x3+need3")).shape == (4, 12)
+    images = row_boards.symmetries(game("mnk"))
     assert images.shape == (8, 9) and len(set(map(tuple, images))) == 8
     assert images[0].tolist() == list(range(9))
-    lines = set(board_lines.winning_lines(game("mnk")).tolist())
+    lines = set(row_boards.winning_lines(game("mnk")).tolist())
     for image in images:
         assert {sum(1 << image[s] for s in range(9) if line >> s & 1) for line in lines} == lines
 
 
 def test_a_line_is_counted_once():
-    assert len(board_lines.winning_lines(game("mnk:1x3+need1"))) == 3
-    assert len(board_lines.winning_lines(game("mnk:5x5+need4"))) == 28
+    assert len(row_boards.winning_lines(game("mnk:1x3+need1"))) == 3
+    assert len(row_boards.winning_lines(game("mnk:5x5+need4"))) == 28
 
 
 def test_what_is_seen_at_a_position():
     """Player x threatens c1, o threatens c2; o's only live line besides goes through the free bottom row."""
     chosen = game("mnk")
-    lines = board_lines.winning_lines(chosen)
+    lines = row_boards.winning_lines(chosen)
     attacks, defences, open_lines, live, danger = solving.look(lines, 3, np.uint64(0b11), np.uint64(0b11000))
     assert (int(attacks), int(defences)) == (1 << 2, 1 << 5)
     assert (open_lines, danger) == (3, 2**-1 + 2 * 2**-3)  # the top row, the right column, the bottom row
@@ -107,32 +106,27 @@ def test_what_is_seen_at_a_position():
 
 def test_a_small_table_gives_the_same_values():
     chosen = game("mnk:4x4+need4")
-    for method in values.METHODS:
-        assert values.solve(chosen, chosen.start(), method, 10).value == 0
+    for method in row_values.METHODS:
+        assert row_values.solve(chosen, chosen.start(), method, 10).value == 0
 
 
 def test_too_few_nodes_and_too_large_boards_are_told(capsys):
     chosen = game("mnk:5x5+need4")
-    for method in values.METHODS:
-        assert values.solve(chosen, chosen.start(), method, 10, most_nodes=100).value is None
+    for method in row_values.METHODS:
+        assert row_values.solve(chosen, chosen.start(), method, 10, most_nodes=100).value is None
     with pytest.raises(ArenaError, match="at most 64 squares"):
-        values.solve(game("mnk:9x8+need4"), game("mnk:9x8+need4").start(), "alpha-beta")
+        row_values.solve(game("mnk:9x8+need4"), game("mnk:9x8+need4").start(), "alpha-beta")
     with pytest.raises(ArenaError, match="at most 9 squares"):
         walk(game("mnk:4x4+need4"))
-    with pytest.raises(SystemExit, match="1"):
-        commands.main(["arena", "solve", "--board", "5x5", "--need", "4", "--most-nodes", "100"])
-    assert "unknown after 100 nodes" in capsys.readouterr().err
+    told = command(capsys, "solve", "--board", "5x5", "--need", "4", "--most-nodes", "100", code=1)
+    assert "unknown after 100 nodes" in told
 
 
 def test_the_command_prints_values_and_counts(capsys):
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "solve", "--board", "2x4", "--need", "3", "--moves", "a1", "--json"])
-    told = json.loads(capsys.readouterr().out)
-    assert set(told["methods"]) == set(values.METHODS)
+    told = json.loads(command(capsys, "solve", "--board", "2x4", "--need", "3", "--moves", "a1", "--json"))
+    assert set(told["methods"]) == set(row_values.METHODS)
     assert told["value"] in (-1, 0, 1) and told["positions"] == walk(game("mnk:2x4+need3")).positions
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "solve"])
-    out = capsys.readouterr().out
+    out = command(capsys, "solve")
     assert "a draw" in out and "255,168" in out and "26,830" in out
 
 
@@ -145,7 +139,7 @@ def test_ended_games_have_the_value_of_their_end():
 def test_both_methods_end_where_only_one_of_them_does():
     """A draw by the Maker-Breaker form, which proof-number search does not ask."""
     chosen = game("mnk:6x4+need4")
-    found = {one.method: one for one in values.solve_by_both(chosen, chosen.start(), 18)}
+    found = {one.method: one for one in row_values.solve_by_both(chosen, chosen.start(), 18)}
     assert found["alpha-beta"].value == 0 and found["proof-number"].value in (0, None)
 
 
@@ -156,31 +150,33 @@ def test_both_methods_share_the_nodes_that_are_allowed(monkeypatch):
     def solve(game, state, method, bits, allowed):
         asked.append((method, allowed))
         ends = method == "alpha-beta" and allowed >= 40_000
-        return values.Solved(method, 1 if ends else None, allowed, 0.4 if method == "proof-number" else 0.02)
+        return row_values.Solved(method, 1 if ends else None, allowed, 0.4 if method == "proof-number" else 0.02)
 
-    monkeypatch.setattr(values, "solve", solve)
-    one, other = values.solve_by_both(game("mnk"), game("mnk").start(), 18, 10**9)
+    monkeypatch.setattr(row_values, "solve", solve)
+    one, other = row_values.solve_by_both(game("mnk"), game("mnk").start(), 18, 10**9)
     assert (one.value, other.value) == (1, None)
     assert [allowed for method, allowed in asked if method == "alpha-beta"] == [10_000, 40_000]
     assert [allowed for method, allowed in asked if method == "proof-number"] == [10_000, 40_000, 160_000]
     asked.clear()
-    values.solve_by_both(game("mnk"), game("mnk").start(), 18, 30_000)
+    row_values.solve_by_both(game("mnk"), game("mnk").start(), 18, 30_000)
     assert {allowed for _, allowed in asked} == {10_000, 30_000}
 
 
 def test_boards_of_more_than_thirty_two_squares_have_exact_keys():
     """Marks on the last squares count, and mirror images have one key."""
     chosen = game("mnk:8x8+need3")
-    assert values.solve(chosen, chosen.start(), "alpha-beta", 16).value == 1
-    assert values.solve(chosen, chosen.after([0, 63, 20, 62, 43]), "alpha-beta", 16).value == -1  # o ends the last row
-    lines = board_lines.winning_lines(chosen)
+    assert row_values.solve(chosen, chosen.start(), "alpha-beta", 16).value == 1
+    assert (
+        row_values.solve(chosen, chosen.after([0, 63, 20, 62, 43]), "alpha-beta", 16).value == -1
+    )  # o ends the last row
+    lines = row_boards.winning_lines(chosen)
     assert max(int(line) for line in lines) >> 63 == 1 and len(lines) == 2 * 8 * 6 + 2 * 6 * 6
     images = np.zeros((3, 8, 2), dtype=np.uint64)
     for depth, (square, attacker) in enumerate([(63, True), (1, False)]):
-        solving.place(images, board_lines.symmetries(chosen), depth, square, attacker)
+        solving.place(images, row_boards.symmetries(chosen), depth, square, attacker)
     mirrored = np.zeros_like(images)
     for depth, (square, attacker) in enumerate([(0, True), (62, False)]):
-        solving.place(mirrored, board_lines.symmetries(chosen), depth, square, attacker)
+        solving.place(mirrored, row_boards.symmetries(chosen), depth, square, attacker)
     assert solving._key(images, 2) == solving._key(mirrored, 2) != solving._key(images, 1)
 
 
@@ -235,12 +231,7 @@ def test_a_wrong_certificate_is_found_out():
 )
 def test_a_certificate_is_right_if_no_line_is_open(rows, columns, need):
     """Certificates by lot, and those that are found with a reply or a pair less, beside lines in plain coordinates."""
-    places = [(row, column) for row in range(rows) for column in range(columns)]
-    lines = []
-    for row, column in places:
-        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-            line = [(row + step * down, column + step * right) for step in range(need)]
-            lines += [{places.index(place) for place in line}] if set(line) <= set(places) else []
+    lines, squares = naive.lines(rows, columns, need), range(rows * columns)
 
     def is_right(certificate):
         return all(
@@ -261,8 +252,8 @@ def test_a_certificate_is_right_if_no_line_is_open(rows, columns, need):
             right.append(check(found | {first: other}))
     for _ in range(100):
         certificate = {}
-        for first in range(len(places)):
-            reply, *others = draw.sample([n for n in range(len(places)) if n != first], len(places) - 1)
+        for first in squares:
+            reply, *others = draw.sample([n for n in squares if n != first], len(squares) - 1)
             certificate[first] = pairings.Pairing(reply, tuple(zip(others[::2], others[1::2], strict=False)))
         right.append(check(certificate))
     assert False in right
@@ -270,13 +261,7 @@ def test_a_certificate_is_right_if_no_line_is_open(rows, columns, need):
 
 def test_the_second_player_may_win_after_a_mark():
     """Whoever moves first can steal a strategy only as long as there is no mark, which may be a bad one."""
-    places = [(row, column) for row in range(4) for column in range(3)]
-    steps = [
-        ((r, c), (r + down, c + right), (r + 2 * down, c + 2 * right))
-        for r, c in places
-        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
-    ]
-    lines = [sum(1 << places.index(place) for place in line) for line in steps if set(line) <= set(places)]
+    lines = [sum(1 << square for square in line) for line in naive.lines(4, 3, 3)]
 
     @cache
     def value(mine, other):
@@ -296,10 +281,8 @@ def test_the_second_player_may_win_after_a_mark():
 
 def test_the_command_writes_a_certificate(tmp_path, capsys):
     file = tmp_path / "draw.json"
-    arguments = ["arena", "solve", "--board", "5x5", "--need", "5", "--method", "pairing"]
-    with pytest.raises(SystemExit, match="0"):
-        commands.main([*arguments, "--certificate", str(file)])
-    assert "a draw, by a pairing strategy" in capsys.readouterr().out
+    arguments = ["solve", "--board", "5x5", "--need", "5", "--method", "pairing"]
+    assert "a draw, by a pairing strategy" in command(capsys, *arguments, "--certificate", file)
     assert pairings.fault(5, 5, 5, pairings.from_json(file.read_text())) is None
     for more, part in (
         (["--certificate", str(file)], "exists"),
@@ -307,6 +290,4 @@ def test_the_command_writes_a_certificate(tmp_path, capsys):
         (["--need", "3"], "there is none of a reply and pairs"),
         (["--method", "both", "--certificate", str(tmp_path / "x")], "needs --method pairing or maker-breaker"),
     ):
-        with pytest.raises(SystemExit, match="1"):
-            commands.main([*arguments, *more])
-        assert part in capsys.readouterr().err
+        assert part in command(capsys, *arguments, *more, code=1)

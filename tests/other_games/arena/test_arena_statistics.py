@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.other_games.arena.games.base import ArenaError
-from pttt_ooc.other_games.arena.matches.statistics import Rate, Sequential, expected_score, pairs_of, rate_of, ratings
+from pttt_ooc.other_games.arena.matches.statistics import ELO, Rate, Sequential, pairs_of, rate_of, ratings
 
 
 def plain_p(score, games):
@@ -16,16 +16,8 @@ def plain_p(score, games):
 
 
 def test_the_binomial_test_is_the_plain_sum():
-    for wins, draws, losses in (
-        (60, 0, 40),
-        (40, 0, 60),
-        (50, 0, 50),
-        (30, 41, 29),
-        (33, 40, 27),
-        (7, 1, 0),
-        (0, 0, 9),
-    ):
-        rate = Rate(wins, draws, losses)
+    for score in ((60, 0, 40), (40, 0, 60), (50, 0, 50), (30, 41, 29), (33, 40, 27), (7, 1, 0), (0, 0, 9)):
+        rate = Rate(*score)
         assert rate.p == pytest.approx(plain_p(rate.score, rate.games), rel=1e-9)
 
 
@@ -65,7 +57,7 @@ def test_ratings_find_the_strengths_that_games_were_drawn_from():
         scores = np.zeros((4, 4))
         for a in range(4):
             for b in range(a):
-                scores[a, b] = draw.binomial(200, expected_score(strengths[a] - strengths[b]))
+                scores[a, b] = draw.binomial(200, 1 / (1 + math.exp((strengths[b] - strengths[a]) / ELO)))
                 scores[b, a] = 200 - scores[a, b]
         found = ratings(scores)
         inside += list(abs(found.points - strengths) <= found.errors)

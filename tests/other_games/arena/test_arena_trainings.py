@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from pttt_ooc.cli import commands
+from pttt_ooc.other_games.arena.agents.value_tables import Rates, Training
 from pttt_ooc.other_games.arena.experiments import claims_table, report, trainings
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
-from pttt_ooc.other_games.arena.learning.training import Rates, Training
 from pttt_ooc.other_games.arena.settings import Trainings
+from tests.other_games.arena.arena_kit import command
 
 SMALL = Trainings(claim="small", game="mnk:3x3+need3", games=2500, seeds=3)
 
@@ -107,12 +107,8 @@ def test_matches_of_trainings_have_students_interval_over_the_trainings():
 def test_the_command_trains_and_the_report_shows_it(tmp_path, capsys):
     file, out = tmp_path / "some.yaml", tmp_path / "out"
     file.write_text("arena: {trainings: {small: {claim: small board, game: mnk:3x3+need3, games: 300, seeds: 2}}}")
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "experiment", str(file), "-o", str(out), "--processes", "1"])
-    assert "| small board | 300 |" in capsys.readouterr().out
+    assert "| small board | 300 |" in command(capsys, "experiment", file, "-o", out, "--processes", "1")
     report.write([out / "small" / trainings.RESULT], tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 1 and "small board" in page
-    with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "claims", str(out)])
-    assert "| small board | 300 |" in capsys.readouterr().out
+    assert "| small board | 300 |" in command(capsys, "claims", out)

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from pttt_ooc.other_games.arena.experiments import claims_table, verdicts
+from pttt_ooc.other_games.arena.experiments import claims_table
 from pttt_ooc.other_games.arena.settings import Experiment, Theirs
 
 
@@ -50,7 +50,7 @@ SAME, OTHER = "no difference from their rate is found", "the rate differs from t
     ],
 )
 def test_verdicts_on_a_single_claim(test, theirs, won, verdict):
-    assert verdicts.judge([result(test, won, theirs)]) == [verdict]
+    assert claims_table.judge([result(test, won, theirs)]) == [verdict]
 
 
 def test_pairs_decide_if_there_are_any():
@@ -58,26 +58,26 @@ def test_pairs_decide_if_there_are_any():
     won = (30, 60, 10)
     loose = result("better", (60, 0, 40))
     tight = result("better", (60, 0, 40), pairs=[0, 0, 40, 0, 10])
-    assert 10 ** verdicts.questions(loose)[0].log10_p == pytest.approx(0.0569, abs=1e-3)
-    assert 10 ** verdicts.questions(tight)[0].log10_p == pytest.approx(2 / 2**10)
-    assert verdicts.judge([result("better", won)]) == ["holds"]
+    assert 10 ** claims_table.questions(loose)[0].log10_p == pytest.approx(0.0569, abs=1e-3)
+    assert 10 ** claims_table.questions(tight)[0].log10_p == pytest.approx(2 / 2**10)
+    assert claims_table.judge([result("better", won)]) == ["holds"]
 
 
 def test_the_more_claims_the_stronger_a_claims_evidence_has_to_be():
     strong, weak = result("better", (80, 0, 20)), result("better", (61, 0, 39))  # p = 0.035
-    assert verdicts.judge([strong, weak]) == ["holds", "holds"]  # Holm: the weakest is not corrected
+    assert claims_table.judge([strong, weak]) == ["holds", "holds"]  # Holm: the weakest is not corrected
     weaker = [weak] * 2
-    assert all(text.startswith("undecided") for text in verdicts.judge([strong, *weaker])[1:])
-    assert verdicts.judge([strong, *[result("none", (1, 0, 1))] * 9, weak])[-1] == "holds", "no test, no correction"
+    assert all(text.startswith("undecided") for text in claims_table.judge([strong, *weaker])[1:])
+    assert claims_table.judge([strong, *[result("none", (1, 0, 1))] * 9, weak])[-1] == "holds", "no test, no correction"
 
 
 def test_comparisons_with_published_rates_are_a_family_of_their_own():
     theirs = Theirs(rate=0.51, games=100)
     near, far = result("better", (615, 0, 385), theirs), result("better", (900, 0, 100), theirs)
-    assert math.log10(0.025) < verdicts.log_p_value(near) < math.log10(0.05)
-    assert verdicts.judge([near]) == [f"holds; {OTHER}"]
-    assert verdicts.judge([near, near, far]) == [f"holds; {SAME}"] * 2 + [f"holds; {OTHER}"]
-    assert verdicts.log_p_value(result("better", (6, 0, 4), Theirs(rate=0.5))) is None
+    assert math.log10(0.025) < claims_table.log_p_value(near) < math.log10(0.05)
+    assert claims_table.judge([near]) == [f"holds; {OTHER}"]
+    assert claims_table.judge([near, near, far]) == [f"holds; {SAME}"] * 2 + [f"holds; {OTHER}"]
+    assert claims_table.log_p_value(result("better", (6, 0, 4), Theirs(rate=0.5))) is None
 
 
 def test_a_learner_is_judged_by_its_trainings():
@@ -86,16 +86,16 @@ def test_a_learner_is_judged_by_its_trainings():
     claim = Experiment(claim="x", agents=("qtable:lesson={}", "random"), values=[0, 1, 2, 3, 4], test="trainings")
     matches = [dict(zip(("wins", "draws", "losses"), one, strict=True)) for one in won]
     told = {**claim.model_dump(mode="json"), "matches": matches}
-    [question] = verdicts.questions(told)
+    [question] = claims_table.questions(told)
     scores = [one[0] / 100 for one in won]
     assert 10**question.log10_p == pytest.approx(stats.ttest_1samp(scores, 0.5).pvalue)
     assert (
-        verdicts.judge([told])[0].startswith("undecided")
-        and verdicts.questions(result("better", (320, 0, 180)))[0].log10_p < -9
+        claims_table.judge([told])[0].startswith("undecided")
+        and claims_table.questions(result("better", (320, 0, 180)))[0].log10_p < -9
     )
     row = claims_table.columns(told, "undecided")
     assert row["ours"] == "64.00%" and row["games"] == 500 and row["test"].startswith("5 trainings; p = ")
     matches[1].update(wins=80, losses=20)
-    assert verdicts.judge([told]) == ["holds"]
+    assert claims_table.judge([told]) == ["holds"]
     with pytest.raises(ValueError, match="at least two values"):
         Experiment(claim="x", agents=("qtable:lesson={}", "random"), values=[0], test="trainings")

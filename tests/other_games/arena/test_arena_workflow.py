@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from pttt_ooc.imports import dependencies
+from pttt_ooc.other_games.arena.experiments import pipeline
+from pttt_ooc.other_games.arena.settings import Experiment, RoundRobin, Trainings
 from tests.pipeline.stages.test_workflow import Workflow
 
 MATCH = {"claim": "chance wins", "game": "mnk:3x3+need3", "agents": ["random", "random"], "games": 4}
@@ -45,12 +48,8 @@ def changed(workflow, kind, name, **values):
 @pytest.mark.slow
 def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     arena = finished.directory / "data/arena"
-    assert [path.name for path in (finished.directory / "data").iterdir()] == ["arena"] and stale(finished) == (
-        0,
-        0,
-        0,
-        0,
-    )
+    assert [path.name for path in (finished.directory / "data").iterdir()] == ["arena"]
+    assert stale(finished) == (0, 0, 0, 0)
     page = (arena / "report.html").read_text()
     result = json.loads((arena / "one/result.json").read_text())
     [match] = result["matches"]
@@ -75,29 +74,26 @@ def test_stale_jobs_after_a_change_of_configuration(workflow, kind, name, values
     assert stale(workflow) == jobs
 
 
-@pytest.mark.long_but("modules0")
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("modules", "jobs"),
-    [
-        (["other_games/arena/kernels/mcts.py"], (1, 1, 0, 1)),
-        (["other_games/arena/matches/referee.py"], (3, 1, 0, 1)),
-        (["other_games/arena/kernels/value_table.py"], (0, 0, 1, 1)),
-        (
-            [
-                "other_games/arena/kernels/ultimate.py",
-                "other_games/arena/pages/play_pages.py",
-                "other_games/arena/templates/arena_report.html.j2",
-            ],
-            (0, 0, 0, 1),
-        ),
-    ],
-)
-def test_stale_jobs_after_an_edit_of_a_source(workflow, modules, jobs):
-    for module in modules:
-        file = workflow.directory / "pttt_ooc" / module
-        file.write_text(file.read_text() + ("\n<!-- -->\n" if module.endswith("j2") else "\nANOTHER = 1\n"))
-    assert stale(workflow) == jobs
+def test_a_result_depends_on_its_game_its_agents_and_the_matches(monkeypatch):
+    """An edit of their sources makes it stale, and no other one."""
+    settings = [
+        *(Experiment(**one) for one in SECTION["experiments"].values()),
+        *(RoundRobin(**one) for one in SECTION["round_robins"].values()),
+        *(Trainings(**one) for one in SECTION["trainings"].values()),
+    ]
+    monkeypatch.setattr(pipeline, "code_digest", lambda modules: modules)
+    found = [{name.removeprefix("other_games/arena/") for name in pipeline.sources(one)} for one in settings]
+    for module, stale in (
+        ("research/kernels/mcts", (0, 1, 0, 1, 0)),
+        ("matches/referee", (1, 1, 1, 1, 0)),
+        ("kernels/value_table", (0, 0, 0, 0, 1)),
+        ("kernels/mnk", (1, 1, 1, 1, 1)),
+        ("kernels/extreme", (0, 0, 0, 0, 0)),
+        ("pages/play_pages", (0, 0, 0, 0, 0)),
+    ):
+        assert tuple(int(module in one) for one in found) == stale, module
+    monkeypatch.setattr(pipeline, "module_digest", dependencies)
+    assert "other_games/arena/templates/arena_report.html.j2" in pipeline.report_sources()
 
 
 @pytest.mark.long

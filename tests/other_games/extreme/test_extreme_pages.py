@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher
 from pttt_ooc.other_games.arena.games.base import PLAYER
 from pttt_ooc.other_games.arena.games.catalogue import game as by_name
+from pttt_ooc.other_games.arena.research.players.strong import Searcher
 from pttt_ooc.other_games.extreme import analysis, analyst
 from pttt_ooc.other_games.extreme.analyst import evaluate_matches, missing
 from pttt_ooc.other_games.extreme.kit import kit_text

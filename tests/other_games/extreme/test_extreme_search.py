@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher
 from pttt_ooc.other_games.arena.games.catalogue import game as by_name
 from pttt_ooc.other_games.arena.kernels import extreme as rules
-from pttt_ooc.other_games.arena.kernels import extreme_search as kernels
+from pttt_ooc.other_games.arena.research.kernels import extreme_search as kernels
+from pttt_ooc.other_games.arena.research.players.strong import Searcher
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import read_program
 from pttt_ooc.other_games.extreme.match import play_match

@@ -1,8 +1,6 @@
-"""The agents of the arena.
+"""The agents that the reports describe.
 
-``base``: the base class, and budgets.  ``catalogue``: agents by their names.  ``basic``: random, and a user's file.
-``engine``: programs of other people.  ``search_limits``: the base of agents that search.  ``minimax``: minimax,
-alpha-beta and expectimax with heuristics.  ``mcts``: Monte Carlo tree search.  ``alphabeta``: alpha-beta as strong
-programs do it.  ``extreme_strong``: the strong player of Extreme.  ``qlearning``: by pairs of state and action, and by
-features.  ``trained``: tables and weights learnt by self-play.
+``base``: the base classes.  ``catalogue``: agents by their names; random moves, and a user's file.  ``minimax``:
+minimax, alpha-beta and expectimax with heuristics.  ``qlearning``: by pairs of state and action, and by features.
+``value_tables``: two tables of values that learn from games against each other.
 """

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pttt_ooc.other_games.arena.agents.base import Agent
-from pttt_ooc.other_games.arena.agents.search_limits import values_of
+from pttt_ooc.other_games.arena.agents.base import Agent, values_of
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game, State
 from pttt_ooc.other_games.arena.kernels.qlearning import LearntValues, qlearning
 from pttt_ooc.other_games.arena.kernels.rng import generator

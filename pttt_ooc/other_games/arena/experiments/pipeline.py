@@ -49,14 +49,11 @@ def sources(settings: Experiment | RoundRobin | Trainings) -> str:
         f"other_games/arena/games/{game}" for game in GAMES
     }
     for text in getattr(settings, "agents", ()):
-        module = AGENTS.get(text.strip().partition(":")[0], "").partition(".")[0]
-        modules |= {f"other_games/arena/agents/{module}"} if module else set()
-    name = settings.game.partition(":")[0]
-    extra = {
-        f"other_games/arena/kernels/{name}_values",
-        f"other_games/arena/kernels/{name}_learnt",
-    }  # which agents import by these names
-    modules |= {module for module in extra if (PACKAGE / f"{module}.py").exists()}
+        module = AGENTS.get(text.strip().partition(":")[0], "").rpartition(".")[0].replace(".", "/")
+        modules |= {f"other_games/arena/{module}"} if module else set()
+    # Agents import the heuristics by the name of the game.
+    heuristics = f"other_games/arena/kernels/{settings.game.partition(':')[0]}_values"
+    modules |= {heuristics} if (PACKAGE / f"{heuristics}.py").exists() else set()
     return code_digest(set().union(*(dependencies(module) for module in modules)))
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.disk.files import atomic_write_text
-from pttt_ooc.other_games.arena.experiments.claims_table import columns, single
+from pttt_ooc.other_games.arena.experiments.claims_table import columns, judge, single
 from pttt_ooc.other_games.arena.experiments.significance import Mean, Units
 from pttt_ooc.other_games.arena.experiments.trainings import share, stretches
-from pttt_ooc.other_games.arena.experiments.verdicts import judge
 from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import PALETTE, inline_svg, new_figure, style
 

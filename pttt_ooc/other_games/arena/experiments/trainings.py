@@ -15,16 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.disk.files import atomic_write_text, make_directory
-from pttt_ooc.other_games.arena.agents import patterns
-from pttt_ooc.other_games.arena.agents.trained import ValueTable
+from pttt_ooc.other_games.arena.agents.value_tables import GrowingTable, Rates, Training, ValueTable
 from pttt_ooc.other_games.arena.games.base import FIRST, PLAYER, SECOND, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels import state_words
-from pttt_ooc.other_games.arena.kernels.line_patterns import patterns as pattern_kernels
 from pttt_ooc.other_games.arena.kernels.rng import generator
-from pttt_ooc.other_games.arena.kernels.value_table import learning
-from pttt_ooc.other_games.arena.learning.training import Rates, Training
 from pttt_ooc.other_games.arena.matches.statistics import Rate
+from pttt_ooc.other_games.arena.research.kernels.line_patterns import patterns as pattern_kernels
+from pttt_ooc.other_games.arena.research.players import patterns
 from pttt_ooc.other_games.arena.settings import Trainings
 
 RESULT = "trainings.json"
@@ -148,12 +146,12 @@ def _train_tables(trainings: Trainings, seed: int) -> dict[str, Any]:
     return row if lost is None else row | {"lost": lost}
 
 
-def lost_games(chosen: Game, tables: list[Any]) -> list[int] | None:
+def lost_games(chosen: Game, tables: list[GrowingTable]) -> list[int] | None:
     """How many games each player's table loses if the opponent tries all replies; None on more than SMALL squares."""
     if chosen.name != "mnk" or len(chosen.legal(chosen.start())) > SMALL:
         return None
     bot = ValueTable()
-    bot.take(chosen, tables, learning(chosen.rules))
+    bot.take(chosen, tables)
 
     def losses(state: State, player: int) -> int:
         if state[state_words.RESULT] != UNFINISHED:

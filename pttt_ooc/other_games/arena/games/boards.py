@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 FREE, FIRST, SECOND, DRAWN = "-", "x", "o", "d"
 """Marks of cells, and owners of small boards; DRAWN is of small boards only."""
@@ -131,7 +132,7 @@ def flat(
 
 def nested_board(
     marks: Sequence[str],
-    owners: str,
+    owned: str,
     move_of: Callable[[int, int], int],
     name_of: Callable[[int], str],
     *,
@@ -144,20 +145,26 @@ def nested_board(
     ----------
     marks
         Nine texts, one for each small board in reading order, of its nine cells in reading order.
-    owners
+    owned
         Who has won each small board: FREE, FIRST, SECOND or DRAWN.
     move_of
         The move that marks a cell, from the numbers of small board and cell.
     name_of, legal, latest
         See :func:`flat`.
     """
-    won = {3 * row + column for row, column in winning_squares([owners[:3], owners[3:6], owners[6:]], 3)}
+    won = {3 * row + column for row, column in winning_squares([owned[:3], owned[3:6], owned[6:]], 3)}
     blocks = []
     for board in range(9):
         cells = [_cell(move_of(board, cell), marks[board][cell], name_of, legal, latest, False) for cell in range(9)]
-        words = f"Small board {board}{_OWNED[owners[board]]}"
-        blocks.append(_block(owners[board], board in won, words, [cells[:3], cells[3:6], cells[6:]]))
+        words = f"Small board {board}{_OWNED[owned[board]]}"
+        blocks.append(_block(owned[board], board in won, words, [cells[:3], cells[3:6], cells[6:]]))
     return _board([blocks[:3], blocks[3:6], blocks[6:]])
+
+
+def owners(*sets: Any) -> str:
+    """The owner of each of nine places, from the sets of FIRST, of SECOND, and perhaps of DRAWN."""
+    marks = list(zip((FIRST, SECOND, DRAWN), sets, strict=False))
+    return "".join(next((mark for mark, one in marks if one >> place & 1), FREE) for place in range(9))
 
 
 def winning_squares(marks: Sequence[str], need: int) -> set[tuple[int, int]]:

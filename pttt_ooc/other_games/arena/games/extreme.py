@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pttt_ooc.other_games.arena.games.base import KEY, PLAYER, PLY, RESULT, UNFINISHED, ArenaError, Game, State
-from pttt_ooc.other_games.arena.games.boards import FREE, Board, nested_board
+from pttt_ooc.other_games.arena.games.boards import Board, nested_board, owners
 from pttt_ooc.other_games.arena.kernels import extreme as rules
+from pttt_ooc.other_games.arena.kernels.ultimate import ANYWHERE
 
 
 class Extreme(Game):
@@ -78,10 +79,10 @@ class Extreme(Game):
             big, row, column = old_move
             place = 3 * (row % 3) + column % 3
             both = rules.closed_boards(state, 0) & rules.closed_boards(state, 1)
-            state[rules.PLACE] = rules.ANYWHERE if both >> place & 1 else place
+            state[rules.PLACE] = ANYWHERE if both >> place & 1 else place
             state[rules.BONUS] = big_boards[big][row][column] == flag  # the same player has moved last
         # The key also tells who is to move, whether it is a bonus move, and where.
-        state[KEY] ^= rules._ZOBRIST_NEXT[0, 0, rules.ANYWHERE]  # of the first position
+        state[KEY] ^= rules._ZOBRIST_NEXT[0, 0, ANYWHERE]  # of the first position
         state[KEY] ^= rules._ZOBRIST_NEXT[player, state[rules.BONUS], state[rules.PLACE]]
         return state
 
@@ -134,12 +135,11 @@ class Extreme(Game):
 
     def _big(self, state: State, big: int, legal: set[int], latest: int | None) -> Board:
         marks = [
-            _text((int(state[rules.MARKS + board]), int(state[rules.MARKS + 18 + board])))
-            for board in range(9 * big, 9 * big + 9)
+            owners(state[rules.MARKS + board], state[rules.MARKS + 18 + board]) for board in range(9 * big, 9 * big + 9)
         ]
-        owners = _text((int(state[rules.WON + big]), int(state[rules.WON + 2 + big]), int(state[rules.DRAWN + big])))
+        owned = owners(state[rules.WON + big], state[rules.WON + 2 + big], state[rules.DRAWN + big])
         return nested_board(
-            marks, owners, lambda b, c: int(rules.MOVE[9 * big + b, c]), self.tell_move, legal=legal, latest=latest
+            marks, owned, lambda b, c: int(rules.MOVE[9 * big + b, c]), self.tell_move, legal=legal, latest=latest
         )
 
     @staticmethod
@@ -150,8 +150,3 @@ class Extreme(Game):
                 won = state[rules.WON + 2 * player + board // 9] >> (board % 9) & 1
                 return mark.upper() if won else mark
         return "+" if move in legal else "."
-
-
-def _text(sets: Sequence[int]) -> str:
-    """The set that contains each of nine places."""
-    return "".join(next(("xod"[i] for i, one in enumerate(sets) if one >> place & 1), FREE) for place in range(9))

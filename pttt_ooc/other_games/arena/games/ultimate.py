@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from pttt_ooc.errors import did_you_mean
 from pttt_ooc.other_games.arena.games.base import RESULT, UNFINISHED, ArenaError, Game, State
-from pttt_ooc.other_games.arena.games.boards import DRAWN, FREE, Board, nested_board
+from pttt_ooc.other_games.arena.games.boards import Board, nested_board, owners
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
 
 OPTIONS = {"open": rules.OPEN, "most": rules.MOST}
@@ -90,13 +90,10 @@ class Ultimate(Game):
 
     def draw(self, state: State, latest: int | None = None) -> list[Board]:
         """The nine small boards."""
-        marks = [_text(state, rules.MARKS + board, rules.MARKS + 9 + board) for board in range(9)]
-        won = _text(state, rules.WON, rules.WON + 1)
-        owners = "".join(
-            owner if owner != FREE or not state[rules.CLOSED] >> board & 1 else DRAWN for board, owner in enumerate(won)
-        )
+        marks = [owners(state[rules.MARKS + board], state[rules.MARKS + 9 + board]) for board in range(9)]
+        owned = owners(state[rules.WON], state[rules.WON + 1], state[rules.CLOSED])
         legal = set(self.legal(state))
-        return [nested_board(marks, owners, lambda b, c: 9 * b + c, self.show_move, legal=legal, latest=latest)]
+        return [nested_board(marks, owned, lambda b, c: 9 * b + c, self.show_move, legal=legal, latest=latest)]
 
     @staticmethod
     def _cell(state: State, board: int, cell: int, legal: bool) -> str:
@@ -104,10 +101,3 @@ class Ultimate(Game):
             if state[rules.MARKS + 9 * player + board] >> cell & 1:
                 return mark.upper() if state[rules.WON + player] >> board & 1 else mark
         return "+" if legal else "."
-
-
-def _text(state: State, first: int, second: int) -> str:
-    """The owner of each of nine places, from two words of a state."""
-    return "".join(
-        "x" if state[first] >> place & 1 else "o" if state[second] >> place & 1 else FREE for place in range(9)
-    )

@@ -1,4 +1,4 @@
-"""Clocks that compiled code can read without the interpreter's lock."""
+"""Clocks that compiled code can read without the interpreter's lock, and the limits and results of a search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from pttt_ooc.jit import compiler
+from pttt_ooc.jit import compiler, piece
 
 types, cgutils = compiler().types, compiler().core.cgutils
 intrinsic, overload = compiler().extending.intrinsic, compiler().extending.overload
@@ -42,3 +42,23 @@ def _read(typing_context: Any, clock: Any) -> Any:
 @overload(nanoseconds)
 def _nanoseconds(clock):
     return lambda clock: _read(clock)
+
+
+NODES, NODE_LIMIT, STOPPED, CLOCK, DEADLINE, CUT, REACHED, VALUE = range(8)
+"""Words of `control`: nodes visited; their limit; whether a limit has ended the search; the clock and the time in
+nanoseconds at which to stop (0: never); whether the depth cut a line short; the depth of the last complete search, and
+its value."""
+
+_CHECK_EVERY = 128  # nodes between two looks at the clock
+
+
+@piece
+def stops(control):
+    """Count a node, and say whether the search is to end."""
+    if control[NODES] >= control[NODE_LIMIT]:
+        control[STOPPED] = 1
+    elif control[DEADLINE] > 0 and control[NODES] % _CHECK_EVERY == 0:
+        control[STOPPED] |= nanoseconds(control[CLOCK]) > control[DEADLINE]
+    if control[STOPPED] == 0:
+        control[NODES] += 1
+    return control[STOPPED] != 0

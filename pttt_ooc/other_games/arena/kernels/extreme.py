@@ -11,6 +11,7 @@ import numpy as np
 
 from pttt_ooc.jit import piece
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, SECOND, UNFINISHED
+from pttt_ooc.other_games.arena.kernels.ultimate import ANYWHERE, FULL, HAS_LINE, NTH, SIZE
 
 WORDS, MOVES, WIDTH, LENGTH = 48, 162, 162, 162
 SYMMETRIES = 1
@@ -22,20 +23,11 @@ small boards that each player has won (player 0's of both big boards, then playe
 without a winner (of both big boards); the marks of player 0 and then of player 1 (eighteen words each).  Sets of small
 boards or cells are numbers with one bit for each."""
 
-ANYWHERE = 9
-FULL = 511
 WHOLE = 86
 """The points for winning the game."""
 WEIGHTS = (4, 6, 4, 6, 3, 6, 4, 6, 4)
 """The points for having won the small board at each place, where nobody wins the game."""
 
-_ROWS = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-LINES = np.array([sum(1 << cell for cell in row) for row in _ROWS], dtype=np.int64)
-HAS_LINE = np.array([any(marks & line == line for line in LINES) for marks in range(512)], dtype=np.bool_)
-SIZE = np.array([marks.bit_count() for marks in range(512)], dtype=np.int64)
-NTH = np.array(
-    [([c for c in range(9) if marks >> c & 1] + [0] * 9)[:9] for marks in range(512)], dtype=np.int64
-)  # the cells of a set, ascending
 POINTS = np.array([sum(WEIGHTS[b] for b in range(9) if marks >> b & 1) for marks in range(512)], dtype=np.int64)
 
 _NUMBERS = np.arange(MOVES)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import piece
-from pttt_ooc.other_games.arena.kernels.extreme import DRAWN, LINES, MARKS, POINTS, SIZE, WON
+from pttt_ooc.other_games.arena.kernels.extreme import DRAWN, MARKS, POINTS, WON
 from pttt_ooc.other_games.arena.kernels.state_words import FIRST, RESULT, SECOND
+from pttt_ooc.other_games.arena.kernels.ultimate import LINES, SIZE
 
 HEURISTICS = (1,)
 WIN = 1_000_000

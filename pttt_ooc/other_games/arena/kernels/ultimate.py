@@ -24,8 +24,8 @@ OPEN, MOST = 1, 2
 wins."""
 
 FULL = 511
-_ROWS = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-LINES = np.array([sum(1 << cell for cell in row) for row in _ROWS], dtype=np.int64)
+LINE_CELLS = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+LINES = np.array([sum(1 << cell for cell in row) for row in LINE_CELLS], dtype=np.int64)
 HAS_LINE = np.array([any(marks & line == line for line in LINES) for marks in range(512)], dtype=np.bool_)
 SIZE = np.array([marks.bit_count() for marks in range(512)], dtype=np.int64)
 NTH = np.array(

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import piece
-from pttt_ooc.other_games.arena.kernels.late_moves import by_steps
-from pttt_ooc.other_games.arena.kernels.state_words import FIRST, PLAYER, PLY, RESULT, SECOND, UNFINISHED
+from pttt_ooc.other_games.arena.kernels.state_words import FIRST, PLAYER, PLY, RESULT, SECOND
 from pttt_ooc.other_games.arena.kernels.ultimate import HAS_LINE, LINES, MARKS, SIZE, TARGET, WON
 
 HEURISTICS = (1, 2, 3, 4)
@@ -132,33 +131,6 @@ def evaluate(state, heuristic):
     return total
 
 
-MARGIN = MARGIN_BELOW = MARGIN_PLIES = 0
-"""No position is given up because its value is far beyond the window of a search."""
-reduction = by_steps
-"""Of late moves."""
-
-NOTES = COPIED = 0
-"""Words after a state in which an evaluation keeps sums, and how many of them a search copies before it calls
-:func:`follow`: these heuristics need none."""
-
-
-@piece
-def note(state, weights):
-    """Write the notes of a position."""
-
-
-@piece
-def follow(before, after, move, weights):
-    """Bring the notes of a position before a move up to date after it."""
-
-
-@piece
-def noted_value(state, heuristic, weights):
-    """The value to the player to move of a position with notes, that is not an end, as a whole number."""
-    value = np.int64(evaluate(state, heuristic))
-    return value if state[PLAYER] == 0 else -value
-
-
 @piece
 def features(state, out):
     """Write the features of heur2, those of player 0 minus those of player 1, in the order of WEIGHTS."""
@@ -171,29 +143,3 @@ def features(state, out):
 def standing(state):
     """Small boards won by player 0, minus those of player 1."""
     return SIZE[state[WON]] - SIZE[state[WON + 1]]
-
-
-SHARP = np.array(
-    [
-        [sum(1 << c for c in range(9) if not (a | b) >> c & 1 and HAS_LINE[a | 1 << c]) for b in range(512)]
-        for a in range(512)
-    ],
-    dtype=np.int16,
-)  # the cells that win a small board for a, against b
-
-
-@piece
-def sharp(state, moves):
-    """Write the moves that win a small board, where the player is sent to one, and return their number."""
-    board = state[TARGET]
-    if board == 9 or state[RESULT] != UNFINISHED:
-        return 0
-    own, other = state[MARKS + 9 * state[PLAYER] + board], state[MARKS + 9 * (1 - state[PLAYER]) + board]
-    if HAS_LINE[own] or HAS_LINE[other]:
-        return 0
-    cells, total = SHARP[own, other], 0
-    for cell in range(9):
-        if cells >> cell & 1:
-            moves[total] = 9 * board + cell
-            total += 1
-    return total

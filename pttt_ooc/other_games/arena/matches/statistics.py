@@ -85,9 +85,8 @@ class Rate:
         continuity correction of Yates.  This convention gives 0.098 and 0.7542 for 496 of 1000.  The samples are the
         same games, so that each counts twice: without draws the test rejects what is true in some 14%, not 5%.
         """
-        table = [[self.score, self.games - self.score], [self.games - self.score, self.score]]
-        found = stats.chi2_contingency(table, correction=True)
-        return float(found.statistic), float(found.pvalue)
+        statistic = 2 * max(0.0, abs(2 * self.score - self.games) - 1) ** 2 / self.games
+        return statistic, float(stats.chi2.sf(statistic, 1))
 
     def to_json(self) -> dict[str, Any]:
         """All figures."""
@@ -155,11 +154,6 @@ def ratings(scores: NDArray[np.float64]) -> Ratings:
     np.fill_diagonal(information, -information.sum(axis=1))
     errors = 1.96 * np.sqrt(np.diag(np.linalg.pinv(information)))
     return Ratings(ELO * (strengths - strengths.mean()), ELO * errors)
-
-
-def expected_score(elo: float) -> float:
-    """The expected score of a game with this many points more."""
-    return 1 / (1 + math.exp(-elo / ELO))
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
-"""Positions, which pages name by their moves, and agents, which stay ready between questions."""
+"""The answerer of the arena's pages: positions, which pages name by their moves, and agents, which stay ready."""
 
 from __future__ import annotations
 
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,6 @@ from pttt_ooc.other_games.arena.agents.base import Agent, Budget
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.other_games.arena.games.catalogue import game
-from pttt_ooc.other_games.arena.learning.ultimate import SHIPPED_DIGESTS
-from pttt_ooc.other_games.arena.learning.ultimate_network import NETWORK_DIGESTS
 from pttt_ooc.other_games.arena.matches.agent_processes import answer
 from pttt_ooc.other_games.arena.pages.choices import (
     AGENTS,
@@ -26,6 +26,10 @@ from pttt_ooc.other_games.arena.pages.choices import (
     game_text,
     takes_time,
 )
+from pttt_ooc.other_games.arena.pages.match_archive import MatchArchive
+from pttt_ooc.other_games.arena.research.players.evaluations import NETWORK_DIGESTS, SHIPPED_DIGESTS
+from pttt_ooc.other_games.arena.research.solvers.move_ratings import RatingCache
+from pttt_ooc.site.service.answerer import AnswersByKind, methods
 
 SHIPPED = {"path=network": tuple(NETWORK_DIGESTS), "path=shipped": tuple(SHIPPED_DIGESTS)}
 """In the text of an agent with what the package has learnt, and the games for which it was learnt."""
@@ -166,3 +170,15 @@ class GameService:
 def _shipped_for(offer: Offer) -> tuple[str, ...] | None:
     """The games for which the package has what an agent has learnt; None if it needs nothing of the package."""
     return next((games for option, games in SHIPPED.items() if option in offer.text), None)
+
+
+@contextmanager
+def answerer(directory: str) -> Iterator[AnswersByKind]:
+    """The answers about the matches below a directory."""
+    archive, service, cache = MatchArchive(Path(directory)), GameService(Path(directory)), RatingCache()
+    yield AnswersByKind(
+        methods(
+            *(archive.matches, archive.match, archive.replay, archive.standings),
+            *(service.ready, service.position, service.play_on, cache.ratings, cache.rating),
+        )
+    )

@@ -16,7 +16,7 @@ from pttt_ooc.site.shell.throttle import Throttle
 if TYPE_CHECKING:
     from pttt_ooc.other_games.arena.pages.game_service import GameService
     from pttt_ooc.other_games.arena.pages.match_archive import MatchArchive
-    from pttt_ooc.other_games.arena.solvers.rating_cache import RatingCache
+    from pttt_ooc.other_games.arena.research.solvers.move_ratings import RatingCache
 
 MOVES_PER_HOUR = 20_000
 """Most moves per address and hour; a whole campus may share one address."""

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from pttt_ooc.other_games.arena.pages import play_pages, review_pages, watch_pages
+from pttt_ooc.other_games.arena.pages import play_pages, watch_pages
 from pttt_ooc.other_games.arena.pages.choices import GAMES, SECONDS, SIZES, agent_name, label_of, takes_time
 from pttt_ooc.other_games.arena.pages.page_state import ArenaState, NoAnswerError, UsedState
 from pttt_ooc.site.service.wire import Client, Message
@@ -40,7 +40,7 @@ def part_of(client: Client) -> Part:
     return Part(
         name="arena",
         directory=Path(__file__).parent,
-        routers=(play_pages.router, review_pages.router, watch_pages.router, router),
+        routers=(play_pages.router, watch_pages.router, router),
         links=(
             Link("/arena/play", "Play", AREA),
             Link("/arena/matches", "Watch", AREA, ("/arena/watch",)),

@@ -1,4 +1,4 @@
 """The arena on a terminal.
 
-Modules: ``commands`` and ``learning_commands``: ``pttt arena ...``. ``play``: a game of a person against an agent.
+Modules: ``commands``: ``pttt arena ...``. ``play_commands``: those in which a person plays.
 """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,18 +23,21 @@ from pttt_ooc.options import (
     PortOption,
     group,
 )
-from pttt_ooc.other_games.arena.solvers.commands import attack, certify_endings, endings, errors, forced_win, solve
-from pttt_ooc.other_games.arena.terminal.learning_commands import train, train_patterns, train_ultimate
+from pttt_ooc.other_games.arena.research.solvers.commands import (
+    attack,
+    certify_endings,
+    endings,
+    errors,
+    forced_win,
+    solve,
+    train_patterns,
+    train_ultimate,
+)
+from pttt_ooc.other_games.arena.terminal.play_commands import AgentArgument, GameOption, play, replay, train
 from pttt_ooc.other_games.arena.wing import pages
 
-GameOption = Annotated[
-    str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
-]
 GameArgument = Annotated[
     str, typer.Argument(metavar="GAME", help="A game, with its options after a colon, such as ultimate:open.")
-]
-AgentArgument = Annotated[
-    str, typer.Argument(metavar="AGENT", help="An agent with its options, such as alphabeta:heur=3,depth=2.")
 ]
 ProcessesOption = Annotated[int | None, typer.Option(min=1, metavar="N", help="Games at a time.  [default: all cores]")]
 
@@ -186,13 +190,13 @@ def experiment(
     What is there is not played again.
     """
     from pttt_ooc.disk.resources import cores
-    from pttt_ooc.other_games.arena.experiments import claims_table, round_robin, trainings, verdicts
+    from pttt_ooc.other_games.arena.experiments import claims_table, round_robin, trainings
     from pttt_ooc.other_games.arena.experiments import experiment as experiments
     from pttt_ooc.other_games.arena.settings import RoundRobin, Trainings
 
     # Each experiment is a round robin, a training, or a list of matches with a claim that is judged.
     found: list[dict[str, Any]] = []
-    tell = _say if sys.stderr.isatty() else _say_nothing
+    tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda sentence: None
     for name, one in experiments.choose_experiments(experiments.read(file), names or []).items():
         limited: Any = one.model_copy(update={"games": min(one.games, games)}) if games else one
         place, at_once = output / name, processes or cores()
@@ -204,7 +208,7 @@ def experiment(
             text = f"{name}:\n{claims_table.trainings(found[-1:])}"
         else:
             found.append(experiments.conduct(name, limited, place, at_once, tell))
-            [verdict] = verdicts.judge(found[-1:])
+            [verdict] = claims_table.judge(found[-1:])
             found[-1]["verdict"] = verdict
             rates = ", ".join(f"{m['rate']:.2%}" for m in found[-1]["matches"])
             text = f"{name}: {rates} of {limited.games} games. {verdict.capitalize()}.\n"
@@ -249,60 +253,9 @@ def record(
     print(f"{output}: {len(lines)} records of {len(settings)} experiments, round robins or trainings.")
 
 
-def _say(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
-
-
-def _say_nothing(sentence: str) -> None:
-    pass
-
-
 def p_text(log10_p: float) -> str:
     """A p-value for people."""
     return f"p = {10**log10_p:.3g}" if log10_p > -10 else f"p = 10^{log10_p:.1f}"
-
-
-def play(
-    agent: AgentArgument = "alphabeta:time=1",
-    game: GameOption = "ultimate",
-    second: Annotated[bool, typer.Option("--second", help="The agent starts.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the agent.")] = 0,
-) -> None:
-    """Play against an agent on the terminal."""
-    from pttt_ooc.other_games.arena.agents.catalogue import agent as agent_by_name
-    from pttt_ooc.other_games.arena.games.catalogue import game as game_by_name
-    from pttt_ooc.other_games.arena.terminal.play import play_game
-
-    rules, opponent = game_by_name(game), agent_by_name(agent)
-    opponent.seat(rules)
-    opponent.begin(seed)
-    play_game(rules, opponent, int(second))
-
-
-def replay(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a match.")],
-    number: Annotated[int, typer.Argument(min=0, help="Number of the game.")] = 0,
-) -> None:
-    """Show a game of a match, move by move; moves against the rules are refused."""
-    from pttt_ooc.other_games.arena.games.base import PLAYER, ArenaError
-    from pttt_ooc.other_games.arena.games.catalogue import game as by_name
-    from pttt_ooc.other_games.arena.matches import log
-
-    settings = directory / "match.json"
-    if not settings.exists():
-        raise ArenaError(f"{directory} is not the directory of a match: it has no match.json.")
-    facts = json.loads(settings.read_text(encoding="utf-8"))
-    rows = [row for row in log.read_lines(directory / log.GAMES) if row["number"] == number]
-    if not rows:
-        raise ArenaError(f"{directory} has no game {number}.")
-    row, rules = rows[0], by_name(facts["game"])
-    for state, move in zip(log.replay(facts["game"], row), [*row["moves"], None], strict=False):
-        print(rules.show(state))
-        if move is not None:
-            print(f"\n{facts['agents'][row['starter'] ^ int(state[PLAYER])]}: {rules.show_move(move)}\n")
-    if "forfeit" in row:
-        print(f"{facts['agents'][1 - row['winner']]} forfeits: {row['forfeit']}")
-    print("A draw." if row["winner"] == 2 else f"{facts['agents'][row['winner']]} wins.")
 
 
 def serve(

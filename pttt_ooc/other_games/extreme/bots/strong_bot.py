@@ -19,7 +19,7 @@ class TeamStrong:
     deepest = 162
 
     def __init__(self):
-        from pttt_ooc.other_games.arena.agents.extreme_strong import Searcher
+        from pttt_ooc.other_games.arena.research.players.strong import Searcher
         from pttt_ooc.other_games.extreme.search import ready
 
         self.searcher = ready(Searcher())

@@ -31,7 +31,7 @@ from pttt_ooc.site.shell.shell import Account, UsedShell
 from pttt_ooc.site.shell.throttle import Throttle
 
 if TYPE_CHECKING:
-    from pttt_ooc.other_games.arena.solvers.rating_cache import RatingCache
+    from pttt_ooc.other_games.arena.research.solvers.move_ratings import RatingCache
     from pttt_ooc.other_games.extreme.play.games import BotGames
 
 LOBBY = "/extreme/play"

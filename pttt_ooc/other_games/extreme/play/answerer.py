@@ -16,7 +16,7 @@ from pttt_ooc.other_games.extreme.play.games import BotGames
 from pttt_ooc.site.service.answerer import AnswersByKind, methods
 
 if TYPE_CHECKING:
-    from pttt_ooc.other_games.arena.solvers.rating_cache import RatingCache
+    from pttt_ooc.other_games.arena.research.solvers.move_ratings import RatingCache
 
 NICE = 10
 """Priority of the bots, as of people who wait, among the processes of the machine: matches that count come first."""
@@ -30,18 +30,18 @@ def answers_of(games: BotGames) -> AnswersByKind:
 
 
 def rating(*arguments: Any, **named: Any) -> Any:
-    """See :meth:`pttt_ooc.other_games.arena.solvers.rating_cache.RatingCache.rating`."""
+    """See :meth:`pttt_ooc.other_games.arena.research.solvers.move_ratings.RatingCache.rating`."""
     return _cache().rating(*arguments, **named)
 
 
 def ratings(*arguments: Any) -> Any:
-    """See :meth:`pttt_ooc.other_games.arena.solvers.rating_cache.RatingCache.ratings`."""
+    """See :meth:`pttt_ooc.other_games.arena.research.solvers.move_ratings.RatingCache.ratings`."""
     return _cache().ratings(*arguments)
 
 
 @cache
 def _cache() -> RatingCache:
-    from pttt_ooc.other_games.arena.solvers.rating_cache import (
+    from pttt_ooc.other_games.arena.research.solvers.move_ratings import (
         RatingCache,  # only when it is asked: it loads the compiler
     )
 
