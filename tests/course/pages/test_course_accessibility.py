@@ -255,6 +255,7 @@ def test_the_heat_map_keeps_its_colours_where_the_system_chooses_colours(full, v
     picture(page, "matrix-forced")
 
 
+@pytest.mark.slow
 def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
     rejected = f"/submissions/{full.numbers['Rejected']}"
     page = visit(full, "/", "Team A")
