@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -230,6 +231,14 @@ def heard(client):
         length = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len")]
         if blank and length and len(body) >= length[0] and b"\r\nconnection: close" not in head.lower():
             return got, False
+
+
+def copied(lab, data):
+    """A lab of its own with a copy of the directory of one that is closed."""
+    shutil.copytree(lab.data, data)
+    made = Lab(data)
+    made.tokens = dict(lab.tokens)
+    return made
 
 
 def form_token(page):

@@ -22,7 +22,7 @@ from pttt_ooc.course.grades.rehearsals import GRADING
 from pttt_ooc.course.strategies import worker
 from pttt_ooc.site.service.log_file import logged_to
 from pttt_ooc.site.service.pulse import Pulse
-from tests.course.server_kit import Lab, bearer, pttt, strategy_zip
+from tests.course.server_kit import Lab, bearer, copied, pttt, strategy_zip
 from tests.course.term_kit import change, database_of, upload
 
 RULE = {"kind": "baseline", "figure": "player0", "points": 50}
@@ -171,9 +171,7 @@ def graded(tmp_path_factory):
 
 @pytest.fixture
 def healthy(graded, tmp_path):
-    shutil.copytree(graded.data, tmp_path / "course")
-    lab = Lab(tmp_path / "course")
-    lab.tokens = dict(graded.tokens)
+    lab = copied(graded, tmp_path / "course")
     Pulse(lab.storage.alive).ready()
     yield lab
     lab.close()
