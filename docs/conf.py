@@ -69,7 +69,7 @@ CONTENTS = {
         "explore",
         "play",
         "course",
-        "course",
+        "grader",
         "extreme",
         "smbc",
         "arena",
