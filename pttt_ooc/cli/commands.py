@@ -18,8 +18,6 @@ from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course.server import bot_commands as league
 from pttt_ooc.course.server import client as hand_in
 from pttt_ooc.course.server import commands as course
-from pttt_ooc.course.server import desk_commands as desk
-from pttt_ooc.course.server import grade_commands, people_commands
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (
@@ -35,9 +33,6 @@ GROUPS = (
     servers,
     hand_in,
     course,
-    people_commands,
-    grade_commands,
-    desk,
     *_WINGS,
     league,
 )

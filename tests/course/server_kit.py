@@ -5,7 +5,9 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -30,6 +32,7 @@ from pttt_ooc.course.grades.gradebook import settle_if_graded
 from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.server.web_process import server_of
 from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.baseline import submit_baseline
 from pttt_ooc.course.strategies.jobs import Judge
@@ -181,6 +184,61 @@ class Lab:
     def close(self):
         self.client.close()
         self.database.close()
+
+
+class Served:
+    """The web server of a course, in a thread of this process."""
+
+    def __init__(self, data, parts=lambda lab: [], **changes):
+        self.lab = Lab(data, **{"max_upload_mb": 0.1, **changes})
+        self.token = self.lab.team("Team A")
+        further = parts(self.lab)
+        self.server = server_of(self.lab.course, 40, lambda course: create_app(course, *further))
+        self.door = self.server.config.http.args[0]
+        listening = socket.create_server(("127.0.0.1", 0))
+        self.address = listening.getsockname()
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listening]}, daemon=True)
+        self.thread.start()
+
+    def connect(self):
+        return socket.create_connection(self.address, timeout=30)
+
+    def say(self, data):
+        """All that comes back for some bytes, and whether the server has closed the connection."""
+        with self.connect() as client:
+            client.sendall(data)
+            return heard(client)
+
+    def close(self):
+        self.server.should_exit = True
+        self.thread.join(30)
+        assert not self.thread.is_alive()
+        self.lab.close()
+
+
+def heard(client):
+    """Answers until the connection is closed, or an answer is whole."""
+    got = b""
+    while True:
+        try:
+            data = client.recv(1 << 16)
+        except ConnectionResetError:
+            return got, True
+        got += data
+        if not data:
+            return got, True
+        head, blank, body = got.partition(b"\r\n\r\n")
+        length = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len")]
+        if blank and length and len(body) >= length[0] and b"\r\nconnection: close" not in head.lower():
+            return got, False
+
+
+def copied(lab, data):
+    """A lab of its own with a copy of the directory of one that is closed."""
+    shutil.copytree(lab.data, data)
+    made = Lab(data)
+    made.tokens = dict(lab.tokens)
+    return made
 
 
 def form_token(page):

@@ -129,7 +129,7 @@ def test_every_command_that_writes_a_file_has_force():
         if {"--output", "--log"} & set(p.opts) and (p.metavar or "").startswith("FILE")
     }
     others = {"export", "score", "course backup", "course kit", "arena solve"}
-    assert files == set(WRITES) - others | {"arena record", "course serve", "serve"}  # which keep what is in the file
+    assert files == set(WRITES) - others | {"arena record", "serve"}  # which keep what is in the file
 
 
 @pytest.fixture(scope="module")

@@ -48,8 +48,10 @@ class Runner:
 
 
 def commands(group, name=""):
-    """All commands of a group and of the groups in it, by their names."""
+    """All commands of a group and of the groups in it, by their names, but hidden ones."""
     for word, command in group.commands.items():
+        if command.hidden:
+            continue
         below = getattr(command, "commands", None)
         yield from commands(command, f"{name}{word} ") if below else [(f"{name}{word}", command)]
 

@@ -25,10 +25,19 @@ class CourseTables(DeclarativeBase):
     """All tables."""
 
 
-_NEVER_AGAIN = {"sqlite_autoincrement": True}  # else SQLite uses the highest number again
+NEVER_AGAIN = {"sqlite_autoincrement": True}
+"""The option of tables whose numbers are never used again: else SQLite uses the highest number again."""
 
 
-class Team(CourseTables):
+class Numbered(CourseTables):
+    """The tables whose numbers are never used again."""
+
+    __abstract__ = True
+    id: Mapped[int] = mapped_column(primary_key=True, sort_order=-1)
+    __table_args__: Any = NEVER_AGAIN
+
+
+class Team(Numbered):
     """A team.  The baseline has no token, so that nobody can submit for it.
 
     Attributes
@@ -42,7 +51,6 @@ class Team(CourseTables):
     """
 
     __tablename__ = "teams"
-    id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(60), unique=True)
     key: Mapped[str] = mapped_column(String(200), unique=True)
     token_hash: Mapped[str | None] = mapped_column(String(64))
@@ -50,8 +58,6 @@ class Team(CourseTables):
     house: Mapped[bool] = mapped_column(default=False, server_default=false())
     roster_name: Mapped[str | None] = mapped_column(String(60))
     roster_key: Mapped[str | None] = mapped_column(String(200), unique=True)
-
-    __table_args__ = (_NEVER_AGAIN,)
 
     @property
     def own_name(self) -> str:
@@ -173,7 +179,7 @@ class Submission(Judged, CourseTables):
         UniqueConstraint("team_id", "player", "digest"),
         Index("submissions_of_team", "team_id", "received_at"),
         Index("submissions_best", "best", "player"),
-        _NEVER_AGAIN,
+        NEVER_AGAIN,
     )
 
 

@@ -18,6 +18,7 @@ import time
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -251,7 +252,6 @@ KIT = "starter-kit.zip"
 LISTS = ("player0-infosets.txt", "player1-infosets.txt")
 _PIECE = 1 << 18  # bytes
 _GZIP = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # the header: deflate, no name, no time, any system
-_LOCAL = 30  # bytes of a zip's local header before the name
 
 
 @dataclass(frozen=True)
@@ -283,15 +283,13 @@ class Handout:
 
     def gzip_text(self, player: int) -> Iterator[bytes]:
         """A player's list as a gzip file, piece by piece; see :meth:`gzipped_size`."""
-        entry = self.lists[player]
-        with open(self.file, "rb") as source:
-            source.seek(entry.header_offset)
-            name, extra = struct.unpack("<HH", source.read(_LOCAL)[-4:])
-            source.seek(name + extra, 1)
-            yield _GZIP
-            left = entry.compress_size
-            while left and (data := source.read(min(_PIECE, left))):
-                left -= len(data)
+        entry, packed = self.lists[player], copy(self.lists[player])
+        # Declared as uncompressed, so that `zipfile` gives the compressed bytes; it has no checksum of them.
+        packed.compress_type, packed.file_size = zipfile.ZIP_STORED, entry.compress_size
+        del packed.CRC
+        yield _GZIP
+        with zipfile.ZipFile(self.file) as archive, archive.open(packed) as source:
+            while data := source.read(_PIECE):
                 yield data
         yield struct.pack("<II", entry.CRC, entry.file_size & 0xFFFFFFFF)
 

@@ -12,19 +12,10 @@ from sqlalchemy import DDL, JSON, ForeignKey, Index, String, Text, UniqueConstra
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.course.data.dates import Dates
-from pttt_ooc.course.data.models import HIDDEN, WITHDRAWN, CourseTables, Judged
+from pttt_ooc.course.data.models import HIDDEN, NEVER_AGAIN, WITHDRAWN, Judged, Numbered
 from pttt_ooc.course.data.rules import STRATEGIES
 
-INSTRUCTOR, ASSISTANT, STUDENT = "instructor", "assistant", "student"
-ROLES = (INSTRUCTOR, ASSISTANT, STUDENT)
-
-
-class Numbered(CourseTables):
-    """The tables whose numbers are never used again."""
-
-    __abstract__ = True
-    id: Mapped[int] = mapped_column(primary_key=True, sort_order=-1)
-    __table_args__: Any = {"sqlite_autoincrement": True}
+ROLES = INSTRUCTOR, ASSISTANT, STUDENT = "instructor", "assistant", "student"
 
 
 class _OfTeam:
@@ -187,7 +178,7 @@ class Report(Judged, Numbered):
     comment: Mapped[str] = mapped_column(String(2000), default="")
     note: Mapped[str] = mapped_column(String(500), default="")
 
-    __table_args__ = (Index("reports_of_team", "team_id", "assignment_id"), {"sqlite_autoincrement": True})
+    __table_args__ = (Index("reports_of_team", "team_id", "assignment_id"), NEVER_AGAIN)
 
 
 _RULED = {
@@ -312,7 +303,7 @@ class Pair(Numbered):
     value: Mapped[float | None]
     made_at: Mapped[float]
 
-    __table_args__ = (UniqueConstraint("first_id", "second_id"), {"sqlite_autoincrement": True})
+    __table_args__ = (UniqueConstraint("first_id", "second_id"), NEVER_AGAIN)
 
 
 class Likeness(Numbered):
@@ -391,24 +382,20 @@ class LogLine(_Decision):
     facts: Mapped[Any] = mapped_column(JSON)
 
 
-def _after_creation(dialect: str, statement: str) -> None:
-    ddl = DDL(statement).execute_if(dialect=dialect)  # type: ignore[no-untyped-call]
-    event.listen(LogLine.__table__, "after_create", ddl)
-
-
-for _verb in ("UPDATE", "DELETE"):
-    _after_creation(
-        "sqlite",
-        f"CREATE TRIGGER log_no_{_verb.lower()} BEFORE {_verb} ON log "
-        "BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END",
-    )
-_after_creation(
-    "postgresql",
-    "CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-    "$$ BEGIN RAISE EXCEPTION 'the log is append-only'; END $$",
-)
-_after_creation(
-    "postgresql",
-    "CREATE TRIGGER log_is_append_only BEFORE UPDATE OR DELETE ON log FOR EACH ROW "
-    "EXECUTE FUNCTION log_is_append_only()",
-)
+_REFUSED = "'the log is append-only'"
+for _dialect, _statement in (
+    ("sqlite", f"CREATE TRIGGER log_no_update BEFORE UPDATE ON log BEGIN SELECT RAISE(ABORT, {_REFUSED}); END"),
+    ("sqlite", f"CREATE TRIGGER log_no_delete BEFORE DELETE ON log BEGIN SELECT RAISE(ABORT, {_REFUSED}); END"),
+    (
+        "postgresql",
+        "CREATE OR REPLACE FUNCTION log_is_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION {_REFUSED}; END $$",
+    ),
+    (
+        "postgresql",
+        "CREATE TRIGGER log_is_append_only BEFORE UPDATE OR DELETE ON log FOR EACH ROW "
+        "EXECUTE FUNCTION log_is_append_only()",
+    ),
+):
+    _ddl = DDL(_statement).execute_if(dialect=_dialect)  # type: ignore[no-untyped-call]
+    event.listen(LogLine.__table__, "after_create", _ddl)

@@ -331,45 +331,36 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
         for player, order in enumerate(settings.orders(aside)):
             if order is not None:  # the copy's own file, wherever the original was
                 changes[f"infosets_{player}"] = LISTS[player]
-                member = members[f"{_OTHERS}{LISTS[player]}"]
-                with _content(archive, member) as source, open(aside / LISTS[player], "xb") as target:
-                    shutil.copyfileobj(source, target)
+                _extract(archive, members[f"{_OTHERS}{LISTS[player]}"], aside / LISTS[player])
         if changes:
             content = {**settings.model_dump(mode="json"), **changes}
             settings = check_section(CourseSettings, content, "--database-url")
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
         # The rows of the tables, of this version's format.
         rows = [(table, row) for table, row in map(json.loads, _content(archive, members[_TABLES]))]
-        check_format(
-            next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format"), str(file)
-        )
+        facts = {row["name"]: row["value"] for table, row in rows if table == "facts"}
+        check_format(facts["format"], str(file))
         # Uploads under the names in their rows, each compared with its row's digest.
         for row in [row for table, row in rows if table in _UPLOADED]:
             _restore_upload(archive, members, row, storage)
         # Other members only if their names have a known form, by which none is written outside the directory.
         for name, member in members.items():
             if named := _NAME.fullmatch(name):
-                with _content(archive, member) as source, open(aside / named[1], "xb") as target:
-                    shutil.copyfileobj(source, target)
-                _check_database(aside / named[1])
+                _extract(archive, member, aside / named[1])
             elif name == f"{_OTHERS}{_SECRET}" and (secret := _secret_of(aside)) is not None:
-                with _content(archive, member) as source, open(secret, "xb") as target:
-                    shutil.copyfileobj(source, target)
+                _extract(archive, member, secret)
             elif name != SETTINGS and any(one.fullmatch(name) for one in _FILES):
-                (aside / name).parent.mkdir(parents=True, exist_ok=True)
-                with _content(archive, member) as source, open(aside / name, "xb") as target:
-                    shutil.copyfileobj(source, target)
-                if name.endswith(".sqlite"):
-                    _check_database(aside / name)
+                _extract(archive, member, aside / name)
             elif of_game := _GAME.fullmatch(name):
-                _restore_game(archive, member, of_game[1], aside)
+                directory = directory_of(aside, of_game[1])
+                copy = directory.with_name(f"{of_game[1]}.tar")
+                _extract(archive, member, copy)
+                read_backup(copy, directory, OWN)
+                copy.unlink()
         # Last the tables, read back to see that the database keeps what it was given.
-        database = Database.of(aside, settings.database_url, settings.game)
-        try:
+        with closing(Database.of(aside, settings.database_url, settings.game)) as database:
             _insert(database, rows)
             _check_rows(database, rows)
-        finally:
-            database.close()
     return Copy(sum(table == "submissions" for table, _ in rows), digest)
 
 
@@ -398,27 +389,9 @@ def _check_rows(database: Database, rows: Iterable[Any]) -> None:
     """Compare the tables with the rows that were written; StoreError if the database has changed any."""
     with database.reading() as session:
         there = read_rows(session)
-    if sorted(_lines(_content_rows(rows)).splitlines()) != sorted(_lines(_content_rows(there)).splitlines()):
+    texts = [sorted(json.dumps(row, sort_keys=True) for row in part if row[0] != NUMBERS) for part in (rows, there)]
+    if texts[0] != texts[1]:
         raise StoreError("The database gives back other rows than were written into it; choose another one.")
-
-
-def _content_rows(rows: Iterable[Any]) -> list[Any]:
-    """Rows with all columns of today's tables, in one order; the highest numbers are not compared."""
-    found = []
-    for name, row in rows:
-        if name != NUMBERS:
-            found.append([name, {one.name: row.get(one.name) for one in CourseTables.metadata.tables[name].columns}])
-    return found
-
-
-def _restore_game(archive: tarfile.TarFile, member: tarfile.TarInfo, game: str, aside: Path) -> None:
-    directory = directory_of(aside, game)
-    directory.parent.mkdir(exist_ok=True)
-    copy = directory.with_name(f"{game}.tar")
-    with _content(archive, member) as source, open(copy, "xb") as target:
-        shutil.copyfileobj(source, target)
-    read_backup(copy, directory, OWN)
-    copy.unlink()
 
 
 def _check_end(file: Path, archive: tarfile.TarFile) -> None:
@@ -437,18 +410,22 @@ def _restore_upload(
     if not row["file"].removesuffix(".zip").isalnum():
         raise ValueError(f"{row['file']!r} is no name of an upload")
     target = storage.upload(row["file"])
-    with _content(archive, members[f"uploads/{row['file']}"]) as source, open(target, "x+b") as copy:
-        shutil.copyfileobj(source, copy)
-        copy.seek(0)
+    _extract(archive, members[f"uploads/{row['file']}"], target)
+    with open(target, "rb") as copy:
         if hashlib.file_digest(copy, upload_hash).hexdigest() != row["digest"]:
             raise ValueError(f"the file of submission {row['id']} has changed")
 
 
-def _check_database(file: Path) -> None:
-    with closing(sqlite3.connect(file)) as database:
-        message = database.execute("PRAGMA quick_check").fetchone()[0]
-    if message != "ok":
-        raise ValueError(f"{file.name}: {message}")
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    """Write a member to a new file; ValueError if it is a database that is damaged."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _content(archive, member) as source, open(target, "xb") as copy:
+        shutil.copyfileobj(source, copy)
+    if target.suffix == ".sqlite":
+        with closing(sqlite3.connect(target)) as database:
+            message = database.execute("PRAGMA quick_check").fetchone()[0]
+        if message != "ok":
+            raise ValueError(f"{target.name}: {message}")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:

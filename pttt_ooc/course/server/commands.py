@@ -12,6 +12,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -57,7 +58,9 @@ def command(example: str, name: str | None = None) -> Callable[[Callable[..., No
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line, for one release also under their former name."""
+    """Give all commands to the command line, for one release also under their former name."""
+    for others in ("people", "grade", "desk"):  # which give theirs to the group when they are imported
+        import_module(f"pttt_ooc.course.server.{others}_commands")
     app.add_typer(course, name="course")
     app.add_typer(course, name="grader", hidden=True)
 

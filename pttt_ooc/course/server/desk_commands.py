@@ -34,22 +34,7 @@ NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of
 KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, bots, agents or report.")]
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    command("submissions 'Team A' --state rejected --data course")(submissions)
-    command("rejudge 17 --dry-run --data course")(rejudge)
-    command("rejudgements --data course")(rejudgements)
-    command("rule strategies 17 withdrawn --reason 'The file of others'")(rule)
-    command("disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
-    command("pick 'Team A' strategies 17 --data course")(pick)
-    command("similar --data course")(similar)
-    command("open 17 --data course", "open")(open_submission)
-    command("close 17 --data course", "close")(close_submission)
-    command("deliveries --data course")(deliveries)
-    command("house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip")(house)
-    command("download strategies -o strategies.zip --data course")(download)
-
-
+@command("submissions 'Team A' --state rejected --data course")
 def submissions(
     here: CourseOptions,
     search: Annotated[
@@ -80,6 +65,7 @@ def submissions(
     tell({**told, "submissions": facts}, here, [*(rows or ["Nothing is found."]), *more])
 
 
+@command("rejudge 17 --dry-run --data course")
 def rejudge(
     here: DecisionOptions,
     numbers: Annotated[list[int] | None, typer.Argument(metavar="[NUMBER...]", help="Of submissions.")] = None,
@@ -145,6 +131,7 @@ def _progress(count: int, total: int) -> None:
         print(f"\r{count + 1} of {total} ", end="\n" if count + 1 == total else "", file=sys.stderr, flush=True)
 
 
+@command("rejudgements --data course")
 def rejudgements(
     here: CourseOptions,
     number: Annotated[int | None, typer.Argument(metavar="NUMBER", help="One of them, in full.")] = None,
@@ -174,6 +161,7 @@ def rejudgements(
     tell(told, here, lines or ["Nothing was judged again."])
 
 
+@command("rule strategies 17 withdrawn --reason 'The file of others'")
 def rule(
     here: DecisionOptions,
     kind: KindArgument,
@@ -190,6 +178,7 @@ def rule(
         tell_grades(session, rows, here, kind=kind, number=number, ruling=ruling)
 
 
+@command("disqualify 'Team A' strategies --reason 'Code of others'")
 def disqualify(
     here: DecisionOptions,
     team: TeamArgument,
@@ -205,6 +194,7 @@ def disqualify(
         tell_grades(session, rows, here, team=team, assignment=assignment, disqualified=not undo)
 
 
+@command("pick 'Team A' strategies 17 --data course")
 def pick(
     here: DecisionOptions,
     team: TeamArgument,
@@ -222,6 +212,7 @@ def pick(
         tell_grades(session, rows, here, team=team, assignment=assignment, pick=number)
 
 
+@command("similar --data course")
 def similar(here: CourseOptions) -> None:
     """List submissions of different teams that are alike: a hint, not a verdict."""
     with reading(here) as session:
@@ -231,11 +222,13 @@ def similar(here: CourseOptions) -> None:
     tell([one.facts() for one in found], here, lines(found) or ["None are found."])
 
 
+@command("open 17 --data course", "open")
 def open_submission(here: CourseOptions, number: NumberArgument) -> None:
     """Let everybody play against an accepted submission; its team can do so on its page."""
     _open_to_play(here, number, True, f"Everybody may play against submission {number}.")
 
 
+@command("close 17 --data course", "close")
 def close_submission(here: CourseOptions, number: NumberArgument) -> None:
     """Close a submission for play."""
     _open_to_play(here, number, False, f"Nobody can play against submission {number} any more.")
@@ -249,6 +242,7 @@ def _open_to_play(here: CourseOptions, number: int, opened: bool, sentence: str)
     tell({"submission": number, "open": opened}, here, [sentence])
 
 
+@command("house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip")
 def house(
     here: DecisionOptions,
     first: Annotated[Path, typer.Argument(metavar="FILE0.zip", help="Player 0's strategy.")],
@@ -272,6 +266,7 @@ def house(
     )
 
 
+@command("deliveries --data course")
 def deliveries(
     here: CourseOptions,
     most: Annotated[int, typer.Option(min=1, metavar="N", help="So many, the latest first.")] = 50,
@@ -290,6 +285,7 @@ def deliveries(
     tell(told, here, lines or ["Nothing was to be sent."])
 
 
+@command("download strategies -o strategies.zip --data course")
 def download(
     here: CourseOptions,
     assignment: AssignmentArgument,

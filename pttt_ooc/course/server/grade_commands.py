@@ -32,18 +32,6 @@ if TYPE_CHECKING:
     from pttt_ooc.course.grades.decisions import Desk
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    command("grades --format canvas -o grades.csv --data course")(grades)
-    command("mark 'Team A' extreme search 18 --comment 'Clear.' --data course")(mark)
-    command("adjust 'Team A' extreme --points=-5 --reason 'Code of others' --data course")(adjust)
-    command("extend 'Team A' extreme '2027-03-01 23:55' --reason ill")(extend)
-    command("release extreme --data course")(release)
-    command("history 'Team A' extreme --data course")(history)
-    command("log --data course")(log)
-    command("announce 'The viva' --text 'Room 32-144, on 3 March.'")(announce)
-
-
 @contextmanager
 def _desk(here: DecisionOptions) -> Iterator[Desk]:
     """The decisions of one transaction."""
@@ -75,6 +63,7 @@ def grade_lines(told: list[dict[str, Any]]) -> list[str]:
     return lines or ["No grade changes."]
 
 
+@command("grades --format canvas -o grades.csv --data course")
 def grades(
     here: CourseOptions,
     assignment: Annotated[str | None, typer.Option(metavar="NAME", help="Only this assignment.")] = None,
@@ -109,6 +98,7 @@ def tell_grades(session: Session, rows: list[GradeRow], here: DecisionOptions, *
     tell({**facts, "grades": told}, here, grade_lines(told))
 
 
+@command("mark 'Team A' extreme search 18 --comment 'Clear.' --data course")
 def mark(
     here: DecisionOptions,
     team: TeamArgument,
@@ -124,6 +114,7 @@ def mark(
         tell_grades(desk.session, rows, here, **facts)
 
 
+@command("adjust 'Team A' extreme --points=-5 --reason 'Code of others' --data course")
 def adjust(
     here: DecisionOptions,
     team: TeamArgument,
@@ -137,6 +128,7 @@ def adjust(
         tell_grades(desk.session, rows, here, team=team, assignment=assignment, points=points)
 
 
+@command("extend 'Team A' extreme '2027-03-01 23:55' --reason ill")
 def extend(
     here: DecisionOptions,
     team: TeamArgument,
@@ -151,6 +143,7 @@ def extend(
         tell_grades(desk.session, rows, here, team=team, assignment=assignment, until=given)
 
 
+@command("release extreme --data course")
 def release(
     here: DecisionOptions,
     assignment: AssignmentArgument,
@@ -167,6 +160,7 @@ def _points_text(points: float | None) -> str:
     return "–" if points is None else f"{points:g}"
 
 
+@command("history 'Team A' extreme --data course")
 def history(here: CourseOptions, team: TeamArgument, assignment: AssignmentArgument) -> None:
     """Show all grades that a team has had for an assignment, and why they changed."""
     with reading(here) as session:
@@ -187,6 +181,7 @@ def history(here: CourseOptions, team: TeamArgument, assignment: AssignmentArgum
     tell(told, here, text or ["There is no grade yet."])
 
 
+@command("log --data course")
 def log(
     here: CourseOptions,
     most: Annotated[int, typer.Option(min=1, metavar="N", help="So many lines, the latest first.")] = 50,
@@ -207,6 +202,7 @@ def log(
     tell(told, here, text or ["The log is empty."])
 
 
+@command("announce 'The viva' --text 'Room 32-144, on 3 March.'")
 def announce(
     here: DecisionOptions,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="One line.")],

@@ -29,18 +29,7 @@ HoursOption = Annotated[float, typer.Option(min=0.1, max=8760, metavar="HOURS", 
 ServerOption = Annotated[str, typer.Option(metavar="URL", help="The server's address, to be printed before the link.")]
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
-    command("staff 'Alan Turing' alan@example.org --role assistant")(staff)
-    command("teams roster.csv --tokens tokens.csv --data course")(teams)
-    command("add-team 'Team A' --data course")(add_team)
-    command("rotate-token 'Team A' --data course")(rotate_token)
-    command("remove-team 'Team A' --yes --data course")(remove_team)
-    command("list-teams --data course")(list_teams)
-    command("invite --team 'Team A' --data course")(invite)
-    command("link ada@example.org --data course")(link)
-
-
+@command("staff 'Alan Turing' alan@example.org --role assistant")
 def staff(
     here: CourseOptions,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Somebody new, or with a new token.")] = None,
@@ -69,6 +58,7 @@ def staff(
         tell(found, here, [f"{one['role']:11} {one['name']} <{one['email']}>" for one in found])
 
 
+@command("teams roster.csv --tokens tokens.csv --data course")
 def teams(
     here: CourseOptions,
     roster: Annotated[
@@ -142,6 +132,7 @@ def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens:
     tell(told, here, shown)
 
 
+@command("add-team 'Team A' --data course")
 def add_team(here: CourseOptions, name: TeamArgument) -> None:
     """Add a team, and print its token, once: only a hash of it is kept."""
     with open_course(here) as database:
@@ -151,6 +142,7 @@ def add_team(here: CourseOptions, name: TeamArgument) -> None:
     tell({"team": name, "token": token}, here, [token])
 
 
+@command("rotate-token 'Team A' --data course")
 def rotate_token(here: CourseOptions, name: TeamArgument) -> None:
     """Print a new token for a team; the old one is good for nothing from now on."""
     with open_course(here) as database:
@@ -160,6 +152,7 @@ def rotate_token(here: CourseOptions, name: TeamArgument) -> None:
     tell({"team": name, "token": token}, here, [token])
 
 
+@command("remove-team 'Team A' --yes --data course")
 def remove_team(
     here: CourseOptions,
     name: TeamArgument,
@@ -179,6 +172,7 @@ def remove_team(
     tell({"team": name, "submissions": len(files)}, here, [sentence])
 
 
+@command("list-teams --data course")
 def list_teams(here: CourseOptions) -> None:
     """List the teams with the numbers of their submissions."""
     with open_course(here) as database:
@@ -198,6 +192,7 @@ def list_teams(here: CourseOptions) -> None:
     print_table(("team", "submissions", "accepted", "since"), cells)
 
 
+@command("invite --team 'Team A' --data course")
 def invite(
     here: DecisionOptions,
     team: Annotated[
@@ -221,6 +216,7 @@ def invite(
     tell({"team": team, "link": address, "hours": hours}, here, [address])
 
 
+@command("link ada@example.org --data course")
 def link(
     here: DecisionOptions,
     email: Annotated[str, typer.Argument(metavar="EMAIL", help="A student, or somebody with rights.")],

@@ -5,7 +5,6 @@ import errno
 import logging
 import os
 import socket
-import threading
 import time
 from types import SimpleNamespace
 
@@ -21,7 +20,7 @@ from pttt_ooc.site.shell import forms, layers
 from pttt_ooc.site.shell import throttle as throttle_module
 from pttt_ooc.site.shell.arrival import Arrival
 from pttt_ooc.site.shell.throttle import Throttle, network_of
-from tests.course.server_kit import Lab, bearer, form_token, strategy_zip
+from tests.course.server_kit import Lab, Served, bearer, form_token, heard, strategy_zip
 
 GOOD = strategy_zip(0, 1)
 HEAD = b'--x\r\nContent-Disposition: form-data; name="player"\r\n\r\n0\r\n'
@@ -31,53 +30,6 @@ TAIL = b"\r\n--x--\r\n"
 
 # ---------------------------------------------------------------------------------------------
 # On a socket
-
-
-class Served:
-    """The web server of a course, in a thread of this process."""
-
-    def __init__(self, data, parts=lambda lab: [], **changes):
-        self.lab = Lab(data, **{"max_upload_mb": 0.1, **changes})
-        self.token = self.lab.team("Team A")
-        further = parts(self.lab)
-        self.server = server_of(self.lab.course, 40, lambda course: create_app(course, *further))
-        self.door = self.server.config.http.args[0]
-        listening = socket.create_server(("127.0.0.1", 0))
-        self.address = listening.getsockname()
-        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listening]}, daemon=True)
-        self.thread.start()
-
-    def connect(self):
-        return socket.create_connection(self.address, timeout=30)
-
-    def say(self, data):
-        """All that comes back for some bytes, and whether the server has closed the connection."""
-        with self.connect() as client:
-            client.sendall(data)
-            return heard(client)
-
-    def close(self):
-        self.server.should_exit = True
-        self.thread.join(30)
-        assert not self.thread.is_alive()
-        self.lab.close()
-
-
-def heard(client):
-    """Answers until the connection is closed, or an answer is whole."""
-    got = b""
-    while True:
-        try:
-            data = client.recv(1 << 16)
-        except ConnectionResetError:
-            return got, True
-        got += data
-        if not data:
-            return got, True
-        head, blank, body = got.partition(b"\r\n\r\n")
-        length = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len")]
-        if blank and length and len(body) >= length[0] and b"\r\nconnection: close" not in head.lower():
-            return got, False
 
 
 @pytest.fixture(scope="module")

@@ -133,31 +133,22 @@ MORE = {
 }
 
 
+STATES = ("Queued", "Evaluating", "Accepted", "Rejected")
+
+
+@pytest.mark.long_but("full-leaderboard", "empty-leaderboard", "team-submissions")
 @pytest.mark.slow
-@pytest.mark.long_but("leaderboard")
-@pytest.mark.parametrize("name", ["leaderboard", "matrix", "submissions"])
-def test_a_new_course_is_accessible(empty, visit, name):
-    assert_accessible(visit(empty, PAGES[name]), f"empty-{name}")
-
-
-@pytest.mark.long_but("leaderboard")
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*PAGES, *MORE])
-def test_pages_are_accessible(full, visit, name):
-    assert_accessible(visit(full, {**PAGES, **MORE}[name]), f"full-{name}")
-
-
-@pytest.mark.long_but("submissions")
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["leaderboard", "submissions", "sign-in"])
-def test_pages_of_a_team_are_accessible(full, visit, name):
-    assert_accessible(visit(full, PAGES[name], "Team A"), f"team-a-{name}")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("status", ["Queued", "Evaluating", "Accepted", "Rejected"])
-def test_submissions_are_accessible(full, visit, status):
-    assert_accessible(visit(full, f"/submissions/{full.numbers[status]}", "Team A"), f"submission-{status}")
+@pytest.mark.parametrize(
+    "name",
+    [f"full-{name}" for name in (*PAGES, *MORE)]
+    + [f"empty-{name}" for name in ("leaderboard", "matrix", "submissions")]
+    + [f"team-{name}" for name in ("leaderboard", "submissions", "sign-in", *STATES)],
+)
+def test_pages_are_accessible(empty, full, visit, name):
+    """Of a course with submissions in all states, of one that has just started, and as a team sees them."""
+    of, _, page = name.partition("-")
+    path = f"/submissions/{full.numbers[page]}" if page in STATES else {**PAGES, **MORE}[page]
+    assert_accessible(visit(empty if of == "empty" else full, path, "Team A" if of == "team" else None), name)
 
 
 def choose(page, content):
@@ -255,6 +246,7 @@ def test_the_heat_map_keeps_its_colours_where_the_system_chooses_colours(full, v
     picture(page, "matrix-forced")
 
 
+@pytest.mark.slow
 def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
     rejected = f"/submissions/{full.numbers['Rejected']}"
     page = visit(full, "/", "Team A")

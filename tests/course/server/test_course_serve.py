@@ -13,7 +13,18 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from tests.course.server_kit import GAME, ROOT, Lab, Server, bearer, pttt, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import (
+    GAME,
+    ROOT,
+    Lab,
+    Served,
+    Server,
+    bearer,
+    pttt,
+    random_tensor,
+    strategy_zip,
+    zip_bytes,
+)
 from tests.kits.patience import PATIENCE, freeze, wait_until_gone
 
 
@@ -77,24 +88,21 @@ def test_submit_from_the_command_line(server):
     assert fast.returncode == 0 and len(fast.stdout.splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["--player", 0], "token is missing"),
-        (["--player", 0, "--token", "1.wrong"], "not known here"),
-        (["--player", 0, "--token", "a\u00e4"], "copy it again"),
-        (["--player", 0, "--token", "x", "--server", "ftp://x"], "no address of a course"),
-        (["--player", 0, "--token", "x", "--server", "http://127.0.0.1:9"], "cannot be reached"),
-    ],
-)
-def test_submit_tells_what_is_wrong(server, arguments, words):
-    file = server.data / "some.zip"
+def test_submit_tells_what_is_wrong(tmp_path):
+    served, file = Served(tmp_path / "course"), tmp_path / "some.zip"
     file.write_bytes(strategy_zip(0, 1))
-    options = [] if "--server" in arguments else ["--server", server.url]
-    done = pttt("submit", file, *arguments, *options, PTTT_TOKEN="")
-    assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1
-    missing = pttt("submit", "nowhere.zip", "--player", 0, "--server", server.url, "--token", "x")
-    assert missing.returncode == 1 and "There is no such file" in missing.stderr
+    there = f"http://127.0.0.1:{served.address[1]}"
+    for name, server, options, words in (
+        (file, there, [], "token is missing"),
+        (file, there, ["--token", "1.wrong"], "not known here"),
+        (file, there, ["--token", "a\u00e4"], "copy it again"),
+        (file, "ftp://x", ["--token", "x"], "no address of a course"),
+        (file, "http://127.0.0.1:9", ["--token", "x"], "cannot be reached"),
+        ("nowhere.zip", there, ["--token", "x"], "There is no such file"),
+    ):
+        done = pttt("submit", name, "--player", 0, "--server", server, *options, PTTT_TOKEN="")
+        assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done
+    served.close()
 
 
 @pytest.mark.slow
@@ -120,7 +128,8 @@ def test_teams_are_managed(server):
     assert course("rejudge", 1).returncode == 1
 
 
-def test_the_log_says_what_the_worker_waits_for_until_it_is_ready(server):
+def test_a_course_at_work_gets_ready_is_private_and_alone(server):
+    """One test, as each process of the tests that has a part of it would start a server."""
     server.wait_until(lambda: server.events("ready"))
     lines = [json.loads(line) for line in server.logged().splitlines()]  # and each of them is JSON
     events = [line for line in lines if line.get("process") == "worker"]
@@ -130,18 +139,24 @@ def test_the_log_says_what_the_worker_waits_for_until_it_is_ready(server):
     assert all(n < ready for n, line in enumerate(events) if line["event"] == "getting ready")
     server.wait_until(lambda: server.get("/healthz", quiet=True))
     assert server.get("/healthz") == {"status": "ok", "database": "ok", "worker": "ok", "disk": "ok"}
-
-
-def test_no_file_of_a_course_at_work_is_for_others(server):
+    # No file of it is for others.
     add_team(server, "Private Team")
-    others = ("log.jsonl", "sent-", "some.zip")  # of these tests
+    others = ("log.jsonl", "sent-")  # of these tests
     own = [f for f in server.data.rglob("*") if not f.name.startswith(others)]
     names = {f.name for f in own}
     assert {"uploads", "gradients", "worker.alive", "course.sqlite-wal", "course.sqlite-shm"} <= names
     assert [f for f in [server.data, *own] if f.exists() and f.stat().st_mode & 0o077] == []
+    # A second server of the directory is refused.
+    before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
+    done = pttt("serve", "--data", server.data, "--port", 0)
+    sentence = f"The course in {server.data} is being served already (process {server.process.pid}, since "
+    assert done.returncode == 1 and done.stderr.startswith(sentence) and not done.stdout
+    assert done.stderr.endswith("); stop it first, or name another --data.\n") and done.stderr.count("\n") == 1
+    assert before == {f: f.stat().st_mtime_ns for f in before}
+    assert server.get("/healthz")["worker"] == "ok"
 
 
-def test_commands_without_a_course_say_so(server, tmp_path):
+def test_commands_without_a_course_say_so(tmp_path):
     for command in (["add-team", "x"], ["list-teams"], ["backup", tmp_path / "x.tar"]):
         done = pttt("course", *command, "--data", tmp_path / "nothing")
         assert done.returncode == 1 and "There is no course in" in done.stderr
@@ -157,16 +172,6 @@ def test_a_second_worker_is_refused(server):
     os.close(read)
     os.close(write)
     assert done.returncode == 1 and "Another worker is at work" in done.stderr
-
-
-def test_a_second_server_of_a_directory_is_refused(server):
-    before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
-    done = pttt("serve", "--data", server.data, "--port", 0)
-    sentence = f"The course in {server.data} is being served already (process {server.process.pid}, since "
-    assert done.returncode == 1 and done.stderr.startswith(sentence) and not done.stdout
-    assert done.stderr.endswith("); stop it first, or name another --data.\n") and done.stderr.count("\n") == 1
-    assert before == {f: f.stat().st_mtime_ns for f in before}
-    assert server.get("/healthz")["worker"] == "ok"
 
 
 @pytest.mark.slow
@@ -211,7 +216,7 @@ def test_backup_and_restore(lab, tmp_path):
     again.close()
 
 
-def test_copies_that_are_none_are_refused(server, tmp_path):
+def test_copies_that_are_none_are_refused(tmp_path):
     (tmp_path / "text.tar").write_text("nothing")
     with tarfile.open(tmp_path / "other.tar", "w") as archive:
         archive.add(__file__, "settings.yaml")

@@ -22,7 +22,7 @@ from pttt_ooc.course.grades.rehearsals import GRADING
 from pttt_ooc.course.strategies import worker
 from pttt_ooc.site.service.logs import logged_to
 from pttt_ooc.site.service.pulse import Pulse
-from tests.course.server_kit import Lab, bearer, pttt, strategy_zip
+from tests.course.server_kit import Lab, bearer, copied, pttt, strategy_zip
 from tests.course.term_kit import change, database_of, upload
 
 RULE = {"kind": "baseline", "figure": "player0", "points": 50}
@@ -54,8 +54,8 @@ def a_course(data, **changes):
     return lab
 
 
-def test_a_copy_of_a_copy_is_the_same(tmp_path):
-    lab = a_course(tmp_path / "course")
+def test_a_copy_of_a_copy_is_the_same(healthy, tmp_path):
+    lab = healthy
     with closing(sqlite3.connect(lab.data / "play.sqlite")) as games, games:
         games.execute("CREATE TABLE games (id TEXT)")
     run("course", "adjust", "Team A", "strategies", "--points=2", "--reason", "why", "--data", lab.data)
@@ -76,33 +76,27 @@ def test_a_copy_of_a_copy_is_the_same(tmp_path):
     lab.close()
 
 
-@pytest.mark.parametrize("name", ["course.yaml", "extreme/tournament.json", "tables.jsonl", "digests.json"])
-def test_a_copy_whose_content_was_changed_is_refused(tmp_path, name):
-    a_course(tmp_path / "course").close()
-    run("course", "backup", tmp_path / "copy.tar", "--data", tmp_path / "course")
-    with tarfile.open(tmp_path / "copy.tar") as archive:
-        member = archive.getmember(name)
-        place = member.offset_data + member.size // 2
-    content = bytearray((tmp_path / "copy.tar").read_bytes())
-    content[place] ^= 1
-    (tmp_path / "copy.tar").write_bytes(content)
-    assert "is not a copy of a course, or is damaged" in run(
-        "course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again", code=1
-    )
-    assert not (tmp_path / "again").exists()
-
-
-def test_a_member_that_is_not_listed_is_refused(tmp_path):
-    a_course(tmp_path / "course").close()
-    run("course", "backup", tmp_path / "copy.tar", "--data", tmp_path / "course")
+def test_a_copy_whose_content_was_changed_is_refused(healthy, tmp_path):
+    copy, changed = tmp_path / "copy.tar", tmp_path / "changed.tar"
+    run("course", "backup", copy, "--data", healthy.data)
+    for name in ("course.yaml", "extreme/tournament.json", "tables.jsonl", "digests.json"):
+        with tarfile.open(copy) as archive:
+            member = archive.getmember(name)
+            place = member.offset_data + member.size // 2
+        content = bytearray(copy.read_bytes())
+        content[place] ^= 1
+        changed.write_bytes(content)
+        told = run("course", "restore", changed, "--data", tmp_path / "again", code=1)
+        assert "is not a copy of a course, or is damaged" in told and not (tmp_path / "again").exists()
+    # A member that is not listed.
     with tarfile.open(tmp_path / "copy.tar", "a") as archive:
         archive.addfile(tarfile.TarInfo("extreme/bots/t3.py"))
     told = run("course", "restore", tmp_path / "copy.tar", "--data", tmp_path / "again", code=1)
     assert "not those that it lists" in told
 
 
-def test_lost_and_damaged_files_are_told_and_all_else_is_copied(tmp_path):
-    lab = a_course(tmp_path / "course")
+def test_lost_and_damaged_files_are_told_and_all_else_is_copied(healthy, tmp_path):
+    lab = healthy
     with lab.database.reading() as session:
         third, fourth = (lab.storage.upload(session.get(Submission, n).file) for n in (3, 4))
     third.unlink()
@@ -164,12 +158,21 @@ def _count(lab):
 # Alarms
 
 
-@pytest.fixture
-def healthy(tmp_path):
-    lab = a_course(tmp_path / "course")
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The directory of a course of which nothing needs attention, and its tokens."""
+    lab = a_course(tmp_path_factory.mktemp("graded") / "course")
     Pulse(lab.storage.alive).ready()
     run("course", "grades", "--data", lab.data)
     assert run("course", "doctor", "--digests", "--data", lab.data) == "Nothing needs attention.\n"
+    lab.close()
+    return lab
+
+
+@pytest.fixture
+def healthy(graded, tmp_path):
+    lab = copied(graded, tmp_path / "course")
+    Pulse(lab.storage.alive).ready()
     yield lab
     lab.close()
 

@@ -13,7 +13,7 @@ from tests.kits.patience import freeze
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
-pytestmark = in_browser
+pytestmark = [pytest.mark.slow, in_browser]
 
 
 @pytest.fixture(scope="session")
@@ -77,7 +77,6 @@ def test_a_student_uploads_and_sees_verdict_and_leaderboard_change(page, browser
     assert page.errors == []
 
 
-@pytest.mark.slow
 def test_a_wrong_file_is_rejected_with_its_note(page, tokens):
     sign_in(page, tokens["Team B"])
     mark_document(page)
@@ -105,7 +104,6 @@ def test_a_wrong_file_is_rejected_with_its_note(page, tokens):
     assert page.errors == []
 
 
-@pytest.mark.slow
 def test_the_status_moves_on_while_the_worker_is_away(page, server, tokens):
     """Position in the queue, then the verdict, on the page of the submission."""
     import signal
@@ -126,7 +124,6 @@ def test_the_status_moves_on_while_the_worker_is_away(page, server, tokens):
     assert_same_document(page)
 
 
-@pytest.mark.slow
 def test_upload_works_without_scripts(browser, server, tokens):
     context = patient(browser.new_context, base_url=server.url, java_script_enabled=False)
     page = context.new_page()

@@ -24,8 +24,7 @@ from pttt_ooc.course.server.bot_parts import parts_of
 from pttt_ooc.site.shell import arrival
 from tests.course.games_kit import OTHER
 from tests.course.league_kit import GOOD as BOT
-from tests.course.server_kit import form_token, strategy_zip
-from tests.course.test_course_attacks import Served, heard
+from tests.course.server_kit import Served, form_token, heard, strategy_zip
 from tests.kits.patience import wait_until
 
 SECOND = 20_000  # bytes that a sender who is slow, but not too slow, sends in a second

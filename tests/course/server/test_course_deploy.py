@@ -17,11 +17,10 @@ import pytest
 from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.site.shell import layers
 from pttt_ooc.site.shell.protocol import Door
-from tests.course.server_kit import GAME, bearer, form_token, pttt, strategy_zip
-from tests.course.test_course_attacks import Served
+from tests.course.server_kit import GAME, Served, bearer, form_token, pttt, strategy_zip
 from tests.kits.patience import PATIENCE, wait_until
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "examples/deploy"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
 CADDY = shutil.which("caddy")

@@ -98,7 +98,7 @@ def empty_database(cluster, name):
 
 @pytest.mark.slow
 def test_two_processes_make_tables_one_after_the_other(cluster, monkeypatch):
-    url = empty_database(cluster, "both")
+    url = empty_database(cluster, "at_once")
     first_is_in, second_waits = threading.Event(), threading.Event()
     really = Database._prepare
 

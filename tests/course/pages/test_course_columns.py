@@ -1,9 +1,12 @@
 """Numbers in the tables of the course's pages: one form a column."""
 
+import pytest
+
 from tests.course.server_kit import strategy_zip
 from tests.kits.columns import assert_one_form_a_column
 
 
+@pytest.mark.slow
 def test_pages_of_a_course(lab):
     lab.baseline()
     tokens = [lab.team(f"Team {name}") for name in "ABC"]

@@ -12,19 +12,10 @@ import pytest
 from pttt_ooc.course.grades import checkup
 from pttt_ooc.course.grades.diagnosis import diagnosis
 from pttt_ooc.errors import PtttError
-from tests.course.all_kinds_kit import all_kinds
 from tests.course.server_kit import pttt
 
 MADE_AGAIN = ("gradients", "samples", "curves", "certificates", "index", "marks.csv", "incoming", "handed-out")
 """Directories and files that the server makes again, or that may have any content."""
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """The directory of a course with all kinds."""
-    with all_kinds(tmp_path_factory.mktemp("whole")) as lab:
-        pass
-    return lab.data
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Faults of a course at work: kills, a full disk, a locked database, PostgreSQL that restarts, a clock that changes.
 
-The program of `tests/faults/course.py` kills all processes at random; here it runs in small, and each of its
-checks is shown to fail.  ``make test PYTEST="-m full tests/course/test_course_faults.py -s"`` runs it at full size.
+The program of `tests/faults/course.py` kills all processes at random; here it runs in small, and each of its checks is
+shown to fail.  ``make test PYTEST="-m full tests/course/server/test_course_faults.py -s"`` runs it at full size.
 """
 
 import json
@@ -28,9 +28,9 @@ from pttt_ooc.course.grades.gradebook import current, history, settle
 from pttt_ooc.course.people.accounts import TeamAccounts
 from pttt_ooc.errors import CourseError
 from tests.course import full_disk
+from tests.course.data.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
 from tests.course.server_kit import ROOT, Lab, pttt, strategy_zip
 from tests.course.term_kit import HOUR, change, database_of, set_zone, team_number, upload
-from tests.course.test_course_postgres import cluster, empty_database, program  # noqa: F401  a fixture
 from tests.faults import course as course_faults
 from tests.kits.patience import PATIENCE, wait_until
 

@@ -4,10 +4,13 @@ import csv
 import io
 import logging
 import re
+import shutil
 import socket
 import tarfile
 import time
 from contextlib import suppress
+from itertools import product
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -19,24 +22,16 @@ from pttt_ooc.course.grades.decisions import Desk
 from pttt_ooc.course.pages.publication import publish
 from pttt_ooc.course.people.people import apply_roster, read_roster
 from pttt_ooc.errors import CourseError
-from tests.course.server_kit import GAME, ROOT, bearer, form_token, pttt, rewritten, strategy_zip
-from tests.course.term_kit import change
+from tests.course.server_kit import GAME, ROOT, Lab, bearer, copied, form_token, pttt, rewritten, strategy_zip
 
 HOSTILE = "<script>alert(4711)</script> & \"x\" 'y' ]]>"
 THREATS = (ROOT / "docs" / "threats.md").read_text(encoding="utf-8")
 
 
-def named_tests():
-    return sorted(set(re.findall(r"`(test_[a-z0-9_]+::test_[a-z0-9_]+)`", THREATS)))
-
-
-@pytest.mark.parametrize("name", named_tests())
-def test_the_tests_of_the_page_exist(name):
-    module, test = name.split("::")
-    (file,) = [
-        f for room in ("course", "other_games/extreme") if (f := ROOT / "tests" / room / f"{module}.py").is_file()
-    ]
-    assert re.search(rf"^(async )?def {test}\(", file.read_text(encoding="utf-8"), re.MULTILINE)
+def test_the_tests_of_the_page_exist():
+    for module, test in re.findall(r"`(test_[a-z0-9_]+)::(test_[a-z0-9_]+)`", THREATS):
+        (file,) = (ROOT / "tests").rglob(f"{module}.py")
+        assert re.search(rf"^(async )?def {test}\(", file.read_text(encoding="utf-8"), re.MULTILINE), (module, test)
 
 
 def test_every_threat_has_a_measure_and_a_test():
@@ -49,9 +44,10 @@ def test_every_threat_has_a_measure_and_a_test():
 # What can be learned
 
 
-@pytest.fixture
-def populated(lab):
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
     """A course with a team of two students, an assignment for reports, and an announcement."""
+    lab = Lab(tmp_path_factory.mktemp("built") / "course")
     lab.baseline()
     roster = "team,name,email\nTeam A,Grace Hopper,grace@example.org\nTeam A,Emmy Noether,emmy@example.org\n"
     with lab.database.writing() as session:
@@ -61,7 +57,16 @@ def populated(lab):
         session.flush()
         Desk(session, lab.data, "Ada").announce(HOSTILE, HOSTILE)
     lab.verdict(lab.tokens["Team A"], 0, strategy_zip(0, 1))
+    lab.close()
     return lab
+
+
+@pytest.fixture
+def populated(built, tmp_path):
+    """A copy of the course for each test."""
+    lab = copied(built, tmp_path / "course")
+    yield lab
+    lab.close()
 
 
 PUBLIC = (
@@ -140,18 +145,18 @@ def test_errors_do_not_tell_the_password_of_the_database():
 # Files and texts
 
 
-@pytest.mark.parametrize("name", ["x.html", "x.svg", "x.pdf"])
-def test_a_report_is_never_a_page(populated, name):
-    content = b"%PDF-1.7 <html><script>alert(1)</script>"
-    files = {"file": (name, content, "text/html")}
+def test_a_report_is_never_a_page(populated):
     token = populated.tokens["Team A"]
-    answer = populated.client.post("/api/course/reports/report", headers=bearer(token), files=files)
-    assert answer.json()["status"] == "Accepted"
     populated.sign_in(token)
-    found = populated.client.get(f"/course/reports/{answer.json()['id']}")
-    assert found.content == content and found.headers["x-content-type-options"] == "nosniff"
-    assert found.headers["content-disposition"].startswith("attachment")
-    assert found.headers["content-type"].partition(";")[0] in ("application/pdf", "application/octet-stream")
+    for name in ("x.html", "x.svg", "x.pdf"):
+        content = f"%PDF-1.7 <html><script>alert({name!r})</script>".encode()
+        files = {"file": (name, content, "text/html")}
+        answer = populated.client.post("/api/course/reports/report", headers=bearer(token), files=files)
+        assert answer.json()["status"] == "Accepted"
+        found = populated.client.get(f"/course/reports/{answer.json()['id']}")
+        assert found.content == content and found.headers["x-content-type-options"] == "nosniff"
+        assert found.headers["content-disposition"].startswith("attachment")
+        assert found.headers["content-type"].partition(";")[0] in ("application/pdf", "application/octet-stream")
 
 
 def test_links_are_not_fetched(populated, monkeypatch):
@@ -211,19 +216,20 @@ def test_course_yaml_is_plain(lab, tmp_path, text):
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and not list(tmp_path.glob("x")), done
 
 
-@pytest.mark.parametrize("name", ["../evil.yaml", "extreme/../../evil", "/tmp/evil-4711"])
-@pytest.mark.parametrize("link", [False, True])
-def test_a_copy_writes_nowhere_else(populated, tmp_path, name, link):
+def test_a_copy_writes_nowhere_else(lab, tmp_path):
     """Also not one with the right digests: what is not expected is left alone."""
-    change(populated, "report")
-    assert pttt("course", "backup", tmp_path / "good.tar", "--data", populated.data).returncode == 0
-    evil = tarfile.TarInfo(name)
-    evil.type, evil.linkname = (tarfile.SYMTYPE, "/etc/passwd") if link else (tarfile.REGTYPE, "")
-    rewritten(tmp_path / "good.tar", tmp_path / "bad.tar", more=[evil])
-    before = {file for file in tmp_path.rglob("*")}
-    done = pttt("course", "restore", tmp_path / "bad.tar", "--data", tmp_path / "deep" / "again")
-    assert done.returncode == link, done
-    new = {file for file in tmp_path.rglob("*")} - before
-    assert all(file == tmp_path / "deep" or file.is_relative_to(tmp_path / "deep" / "again") for file in new)
-    assert not any("evil" in file.name or file.is_symlink() for file in new)
-    assert not (tmp_path.parent / "evil").exists() and not list(tmp_path.glob("evil*"))
+    good, bad, place = (tmp_path / name for name in ("good.tar", "bad.tar", "deep"))
+    assert pttt("course", "backup", good, "--data", lab.data).returncode == 0
+    for name, link in product(("../evil.yaml", "extreme/../../evil", "/tmp/evil-4711"), (False, True)):
+        evil = tarfile.TarInfo(name)
+        evil.type, evil.linkname = (tarfile.SYMTYPE, "/etc/passwd") if link else (tarfile.REGTYPE, "")
+        rewritten(good, bad, more=[evil])
+        before = set(tmp_path.rglob("*"))
+        done = pttt("course", "restore", bad, "--data", place / "again")
+        assert done.returncode == link, done
+        new = set(tmp_path.rglob("*")) - before
+        assert all(file == place or file.is_relative_to(place / "again") for file in new)
+        assert not any("evil" in file.name or file.is_symlink() for file in new)
+        assert not (tmp_path.parent / "evil").exists() and not list(tmp_path.glob("evil*"))
+        assert not Path("/tmp/evil-4711").exists()
+        shutil.rmtree(place, ignore_errors=True)

@@ -201,7 +201,7 @@ for name in sys.argv[1:]:
     except Refusal as refusal:
         print(refusal.note)
 """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     done = subprocess.run(
         [sys.executable, "-c", script, *map(str, files)],
         capture_output=True,

@@ -7,7 +7,7 @@ from pttt_ooc.course.data.models import Fact
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.strategies.assessor import Assessor
 from tests.course.server_kit import Lab, make_settings, pttt, random_tensor, strategy_zip
-from tests.course.test_course_judging import entries, gradient_of, row, truth
+from tests.course.strategies.test_course_judging import entries, gradient_of, row, truth
 
 
 def remove(lab, name):

@@ -5,10 +5,7 @@ import sqlite3
 from contextlib import closing
 from fnmatch import fnmatch
 
-import pytest
-
 from pttt_ooc.course.data.models import CourseTables
-from tests.course.all_kinds_kit import all_kinds
 from tests.course.server_kit import pttt
 
 
@@ -16,12 +13,6 @@ def run(*arguments, code=0):
     done = pttt(*arguments)
     assert done.returncode == code, done
     return done.stdout or done.stderr
-
-
-@pytest.fixture
-def lab(tmp_path):
-    with all_kinds(tmp_path) as made:
-        yield made
 
 
 def rows_of(file, without=("sessions", "sqlite_sequence")):
@@ -44,14 +35,14 @@ def files_of(data):
     }
 
 
-def test_a_copy_of_all_kinds_has_each_file_and_each_row(lab, tmp_path):
+def test_a_copy_of_all_kinds_has_each_file_and_each_row(whole, tmp_path):
     there = tmp_path / "elsewhere" / "restored"
-    told = json.loads(run("course", "backup", tmp_path / "1.tar", "--json", "--data", lab.data))
+    told = json.loads(run("course", "backup", tmp_path / "1.tar", "--json", "--data", whole))
     assert told["missing"] == []
     there.parent.mkdir()
     restored = json.loads(run("course", "restore", tmp_path / "1.tar", "--json", "--data", there))
     assert restored["digest"] == told["digest"]
-    before, after = files_of(lab.data), files_of(there)
+    before, after = files_of(whole), files_of(there)
     assert before.keys() == after.keys() and len([name for name in before if name.endswith(".sqlite")]) == 5
     assert {
         "leagues/cup/extreme/matches/final-1-t2-t3.json",

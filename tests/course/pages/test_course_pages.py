@@ -15,12 +15,13 @@ from pttt_ooc.course.grades.gradebook import settle_if_graded
 from pttt_ooc.course.strategies import figures, submissions, value
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.shell.ranking import shade
-from tests.course.server_kit import GAME, VALUE, Lab, form_token, pttt, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import GAME, VALUE, Lab, copied, form_token, pttt, random_tensor, strategy_zip, zip_bytes
 
 
-@pytest.fixture
-def full(lab):
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
     """Three teams, one of them with one player only, and a rejected file."""
+    lab = Lab(tmp_path_factory.mktemp("built") / "course")
     lab.baseline()
     for seed, name in enumerate(["Team A", "Team B", "Team C"]):
         token = lab.team(name)
@@ -28,7 +29,16 @@ def full(lab):
             lab.submit(token, player, strategy_zip(player, seed))
         lab.run()
     lab.verdict(token, 0, zip_bytes(random_tensor(1, 1)))
+    lab.close()
     return lab
+
+
+@pytest.fixture
+def full(built, tmp_path):
+    """A copy of the course for each test."""
+    lab = copied(built, tmp_path / "course")
+    yield lab
+    lab.close()
 
 
 def test_the_leaderboard_shows_what_the_course_shows(full):

@@ -83,6 +83,7 @@ def runs(directory, number, other):
     ]
 
 
+@pytest.mark.slow
 def test_every_command_prints_json(lab, tmp_path, monkeypatch):
     lab.baseline()
     lab.team("Team A")
