@@ -14,8 +14,6 @@ from starlette.requests import Request
 
 from pttt_ooc.course.data import limits, storage
 from pttt_ooc.course.pages import uploads
-from pttt_ooc.course.server.app import create_app
-from pttt_ooc.course.server.web_process import server_of
 from pttt_ooc.site.shell import forms, layers
 from pttt_ooc.site.shell import throttle as throttle_module
 from pttt_ooc.site.shell.arrival import Arrival

@@ -16,7 +16,6 @@ from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.pages.test_course_accessibility import CONTRAST
 from tests.course.server_kit import Lab, strategy_zip
 from tests.kits.browsing import (
     DESKTOP,
