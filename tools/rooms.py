@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pttt_ooc.imports import _statements as statements
+from pttt_ooc.imports import import_statements as statements
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pttt_ooc"
