@@ -142,7 +142,7 @@ def list_teams(data: DataOption = COURSE) -> None:
 def rejudge(number: NumberArgument, data: DataOption = COURSE) -> None:
     """Judge a rejected submission again, such as one that the server could not judge."""
     with _database(data) as database:
-        from pttt_ooc.course.strategies.jobs import judge_again
+        from pttt_ooc.course.strategies.judging import judge_again
 
         judge_again(database, number)
         print(f"Submission {number} is in the queue again.")

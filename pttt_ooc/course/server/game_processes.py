@@ -7,7 +7,7 @@ from pathlib import Path
 from pttt_ooc.course.data.assignments import further_games
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.game_directory import directory_of, make_games
-from pttt_ooc.course.strategies.value import check_value_is_known
+from pttt_ooc.course.strategies.game_facts import check_value_is_known
 from pttt_ooc.site.explore.wing import answerer, games_file
 from pttt_ooc.site.service.wing import Pages
 

@@ -17,8 +17,8 @@ from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import Lab, strategy_zip
-from tests.course.test_course_accessibility import CONTRAST
 from tests.kits.browsing import (
+    CONTRAST,
     DESKTOP,
     SCREENS,
     WIDTHS,

@@ -10,8 +10,8 @@ from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
-from tests.course.test_course_accessibility import CONTRAST
 from tests.kits.browsing import (
+    CONTRAST,
     WIDTHS,
     assert_accessible,
     assert_same_document,
