@@ -121,7 +121,7 @@ TESTS: dict[str, Sequence[str]] = {
         "cfr/solving/test_solver.py",
         "cli/test_cli.py -k against",
     ],
-    "cfr/solving/assessment": ["cfr/solving/test_assessment.py", "course/test_course_judging.py"],
+    "cfr/solving/assessment": ["cfr/solving/test_assessment.py", "course/strategies/test_course_judging.py"],
     "disk/commits": [
         "disk/test_commits.py",
         "pipeline/stages/test_faults.py -k 'boundary or damaged'",

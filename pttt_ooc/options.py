@@ -24,7 +24,7 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a line for each command."""
-        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        commands = [(name, one) for name in self.list_commands(ctx) if not (one := self.commands[name]).hidden]
         with formatter.section("Commands"):
             formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands])
 

@@ -16,10 +16,10 @@ from pttt_ooc.cli import equilibria, exact, games, inspection, plan, play, proof
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course.server import bot_commands as league
+from pttt_ooc.course.server import client as hand_in
 from pttt_ooc.course.server import commands as course
 from pttt_ooc.course.server import desk_commands as desk
 from pttt_ooc.course.server import grade_commands, people_commands
-from pttt_ooc.course.server import term_commands as term
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
 GROUPS = (
@@ -34,8 +34,8 @@ GROUPS = (
     proof,
     servers,
     play,
+    hand_in,
     course,
-    term,
     people_commands,
     grade_commands,
     desk,

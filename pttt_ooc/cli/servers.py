@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.cli.wings import ArenaOption, SecretGoalsOption, pages_beside
-from pttt_ooc.course.server.term_commands import course
+from pttt_ooc.course.server.commands import course
 from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.extras import extra
 from pttt_ooc.options import (
@@ -32,7 +32,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: pttt web --game pttt-2x4k3-abrupt")(web)
     app.command(epilog="Example: pttt explore data/pttt-abrupt/full mine.zip")(explore)
     app.command(epilog="Example: pttt serve --game mini-2x3k2-abrupt --data try --port 8080")(serve)
-    course.command("serve", epilog="Example: pttt course serve --data course --log course/log/course.jsonl")(serve)
+    course.command("serve", epilog="Example: pttt course serve --data course", hidden=True)(serve)
 
 
 def web(

@@ -3,7 +3,23 @@
 import pytest
 
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.site.service import sqlite
 from tests.course.server_kit import Lab, Server
+
+_create_engine, _engines = sqlite.create_engine, []
+
+
+def _create_alike(url, **options):
+    """An engine that shares compiled statements with others: each test has databases of its own, and asks the same."""
+    engine = _create_engine(url, **options)
+    if _engines:
+        engine.dialect, engine._compiled_cache = _engines[0].dialect, _engines[0]._compiled_cache
+    else:
+        _engines.append(engine)
+    return engine
+
+
+sqlite.create_engine = _create_alike
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,6 +40,16 @@ def solved(tmp_path_factory):
 def prepared(tmp_path_factory):
     """Where answerers find what others have prepared."""
     return tmp_path_factory.mktemp("profiles")
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory):
+    """The directory of a course with all kinds, which nobody serves and no test changes."""
+    from tests.course.all_kinds_kit import all_kinds
+
+    with all_kinds(tmp_path_factory.mktemp("whole")) as made:
+        pass
+    return made.data
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from pttt_ooc.course.data import uploads_in_flight
+from pttt_ooc.course.data import limits
 from pttt_ooc.course.data.term_tables import Adjustment, LogLine
 from pttt_ooc.course.grades.gradebook import current
 from pttt_ooc.errors import CourseError
@@ -29,7 +29,7 @@ def fill(file):
 def main():
     place = Path(sys.argv[1])
     assert os.path.ismount(place)
-    uploads_in_flight.RESERVE = 0  # as if others had filled the disk meanwhile
+    limits.RESERVE = 0  # as if others had filled the disk meanwhile
     lab = Lab(place / "course")
     lab.baseline()
     change(lab, rule={"kind": "baseline", "figure": "sum", "points": 50, "target": 0})

@@ -24,7 +24,7 @@ class UniversityProvider:
         self.key = RSAKey.generate_key(2048, {"kid": "one"}, auto_kid=False)
         self.published = [self.key]
         self.claims = {"sub": "4711", "email": "ann@example.org", "email_verified": True}
-        self.algorithm, self.codes, self.asked = "RS256", {}, []
+        self.algorithm, self.codes, self.asked, self.status = "RS256", {}, [], 200
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.issuer = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
@@ -76,6 +76,7 @@ class UniversityProvider:
             def answer(self, status, content):
                 data = json.dumps(content).encode()
                 self.send_response(status)
+                self.send_header("Location", f"{provider.issuer}/elsewhere")
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
@@ -85,7 +86,7 @@ class UniversityProvider:
                 parts = urlsplit(self.path)
                 provider.asked.append(parts.path)
                 if parts.path == "/.well-known/openid-configuration":
-                    return self.answer(200, provider.described())
+                    return self.answer(provider.status, provider.described())
                 if parts.path == "/keys":
                     return self.answer(200, provider.keys())
                 return self.answer(404, {})

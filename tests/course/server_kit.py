@@ -1,12 +1,15 @@
 """Shared by the tests of the course: strategies as files, a course without processes, and one with them."""
 
+import hashlib
 import io
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import tarfile
 import threading
 import urllib.error
 import urllib.request
@@ -28,6 +31,7 @@ from pttt_ooc.course.grades.gradebook import settle_if_graded
 from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.server.web_process import server_of
 from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.judging import Judge
 from pttt_ooc.course.strategies.starter_kit import ensure_kit
@@ -97,6 +101,32 @@ def make_settings(data, **changes):
     return settings
 
 
+def rewritten(copy, file, change=lambda name, content: content, more=(), digests=True):
+    """The copy of a course with other members, and their right digests.
+
+    Parameters
+    ----------
+    change
+        Returns other bytes of a member, by its name and bytes.
+    more
+        Further members, as headers without content.
+    digests
+        Whether there are any.
+    """
+    found = {}
+    with tarfile.open(copy) as archive, tarfile.open(file, "w") as made:
+        members = [(member, archive.extractfile(member).read()) for member in archive.getmembers()]
+        for member, content in [*members[:-1], *((one, b"") for one in more), *members[-1:]]:
+            content = change(member.name, content)
+            if member.name == "digests.json":
+                content = json.dumps(found).encode()
+            found[member.name] = hashlib.blake2b(content, digest_size=32).hexdigest()
+            member.size = len(content)
+            if digests or member.name != "digests.json":
+                made.addfile(member, io.BytesIO(content))
+    return file
+
+
 class Lab:
     """A course whose web application and worker are called in this process."""
 
@@ -155,6 +185,53 @@ class Lab:
     def close(self):
         self.client.close()
         self.database.close()
+
+
+class Served:
+    """The web server of a course, in a thread of this process."""
+
+    def __init__(self, data, parts=lambda lab: [], **changes):
+        self.lab = Lab(data, **{"max_upload_mb": 0.1, **changes})
+        self.token = self.lab.team("Team A")
+        further = parts(self.lab)
+        self.server = server_of(self.lab.course, 40, lambda course: create_app(course, *further))
+        self.door = self.server.config.http.args[0]
+        listening = socket.create_server(("127.0.0.1", 0))
+        self.address = listening.getsockname()
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listening]}, daemon=True)
+        self.thread.start()
+
+    def connect(self):
+        return socket.create_connection(self.address, timeout=30)
+
+    def say(self, data):
+        """All that comes back for some bytes, and whether the server has closed the connection."""
+        with self.connect() as client:
+            client.sendall(data)
+            return heard(client)
+
+    def close(self):
+        self.server.should_exit = True
+        self.thread.join(30)
+        assert not self.thread.is_alive()
+        self.lab.close()
+
+
+def heard(client):
+    """Answers until the connection is closed, or an answer is whole."""
+    got = b""
+    while True:
+        try:
+            data = client.recv(1 << 16)
+        except ConnectionResetError:
+            return got, True
+        got += data
+        if not data:
+            return got, True
+        head, blank, body = got.partition(b"\r\n\r\n")
+        length = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-len")]
+        if blank and length and len(body) >= length[0] and b"\r\nconnection: close" not in head.lower():
+            return got, False
 
 
 def form_token(page):

@@ -11,14 +11,13 @@ from zoneinfo import ZoneInfo
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.data.choice import BEST, LAST
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.dates import PLANNED, Dates, readable_instant, zone_of
 from pttt_ooc.course.data.limits import SubmissionError
 from pttt_ooc.course.data.memberships import left_by_all
 from pttt_ooc.course.data.models import BASELINE, Fact, Team
 from pttt_ooc.course.data.names import readable_name
-from pttt_ooc.course.data.rules import BOTS, STRATEGIES
+from pttt_ooc.course.data.rules import BEST, BOTS, LAST, STRATEGIES
 from pttt_ooc.course.data.term_tables import Assignment, Extension
 from pttt_ooc.errors import CourseError
 
@@ -38,7 +37,7 @@ class Term:
     timezone
         Name of the time zone in which dates are written and late days end.
     late_days
-        Late days without a reduction that each student has in all; see :mod:`pttt_ooc.course.data.late_days`.
+        Late days without a reduction that each student has in all; see :mod:`pttt_ooc.course.data.choice`.
     aliases
         Whether public pages show aliases of teams.
     team_size
@@ -68,7 +67,7 @@ def set_term(session: Session, term: Term) -> None:
 
 
 def settle_assignments(database: Database, data: Path) -> None:
-    """Give a new course, or one of an older version, an assignment for each kind that it takes.
+    """Give a course an assignment for each kind that it takes.
 
     They have no dates and no rule: strategies and bots are taken as always.  Once for each kind: an assignment that was
     removed does not come back.

@@ -1,15 +1,29 @@
-"""Which of a team's submissions may count for an assignment: pure functions.
+"""Which of a team's submissions may count for an assignment, and who pays for late days.
 
 An assignment has slots: a strategy for each player, or one bot, or one report.  An *option* is a submission for each
 slot (or none), with the number of late days that it costs.  Of the options the one with most points counts.
+
+Every person has some free late days.  A late upload that counts costs late days of everybody who was in the team then,
+and of everybody who is in it now; so many are free as the one of them has left who has the fewest.  Within one
+assignment a person pays once, the most of all teams.  So neither another team nor other members bring new late days.  A
+team whose members nobody has told pays for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 
-BEST, LAST, PICK = "best", "last", "pick"
+from sqlalchemy.orm import Session
+
+from pttt_ooc.course.data.assignments import extensions, term_of
+from pttt_ooc.course.data.dates import Dates, days_late, zone_of
+from pttt_ooc.course.data.memberships import Stay, stays
+from pttt_ooc.course.data.models import Judged
+from pttt_ooc.course.data.rules import BEST, PICK
+from pttt_ooc.course.data.term_tables import Assignment
 
 
 @dataclass(frozen=True)
@@ -82,3 +96,104 @@ def _option(candidates: Sequence[Candidate], key: object) -> Option:
     for one in sorted(candidates, key=key):  # type: ignore[call-overload]
         chosen.setdefault(one.slot, one)
     return Option(dict(sorted(chosen.items())), max(one.days for one in chosen.values()))
+
+
+# ---------------------------------------------------------------------------------------------
+# What was handed in within the dates of each team
+
+
+Candidates = dict[int, list[Candidate]]
+"""Candidates by the team's number."""
+
+
+@dataclass(frozen=True)
+class TeamDates:
+    """The dates of an assignment for each team."""
+
+    assignment: Assignment
+    until: Mapping[int, float]
+    timezone: str
+
+    @classmethod
+    def of(cls, session: Session, assignment: Assignment) -> TeamDates:
+        """As the database says now."""
+        until = {
+            team: one.until
+            for (team, number), one in extensions(session).items()
+            if number == assignment.id and one.until is not None
+        }
+        return cls(assignment, until, term_of(session).timezone)
+
+    def dates(self, team: int) -> Dates:
+        """Those of a team."""
+        return self.assignment.dates.with_extension(self.until.get(team), zone_of(self.timezone))
+
+
+def within_dates(
+    session: Session, assignment: Assignment, rows: Iterable[tuple[Judged, int, float | None]]
+) -> Candidates:
+    """Of what was handed in, what was begun within its team's dates.
+
+    Parameters
+    ----------
+    rows
+        Each with its slot, and what is measured of it, less being better; None: nothing.
+    """
+    found: Candidates = defaultdict(list)
+    zone, known = term_of(session).zone, cache(TeamDates.of(session, assignment).dates)
+    for row, slot, figure in rows:
+        dates = known(row.team_id)
+        if dates.takes(row.counts_from):
+            days = days_late(row.counts_from, dates.due, zone)
+            found[row.team_id].append(Candidate(row.id, slot, row.counts_from, days, figure))
+    return dict(found)
+
+
+# ---------------------------------------------------------------------------------------------
+# Who pays for late days
+
+
+Payers = frozenset[int]
+"""Who pays: numbers of persons, or the number of a team below zero."""
+
+
+@dataclass
+class LateDays:
+    """The free late days while grades are computed, one assignment after the other.
+
+    Attributes
+    ----------
+    each
+        What each person has in all.
+    stays
+        Who was in which team.
+    """
+
+    each: int
+    stays: Mapping[int, Sequence[Stay]]
+    _spent: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, session: Session) -> LateDays:
+        """Before anything was handed in."""
+        return cls(term_of(session).late_days, stays(session))
+
+    def payers(self, team: int, option: Option | None = None) -> Payers:
+        """Who pays for what a team hands in; without an option, for what it would hand in now."""
+        late = [] if option is None else [one.at for one in option.chosen.values() if one.days]
+        found = self.stays.get(team, ())
+        there = {one.person for one in found if one.until is None or any(one.holds(at) for at in late)}
+        return frozenset(there) or frozenset({-team})
+
+    def days_left(self, payers: Payers) -> int:
+        """How many late days all of them have left."""
+        return min(self.each - self._spent.get(one, 0) for one in payers)
+
+    def pay(self, bills: Iterable[tuple[Payers, int]]) -> None:
+        """Pay for all that teams have handed in for one assignment."""
+        most: dict[int, int] = {}
+        for payers, days in bills:
+            for one in payers:
+                most[one] = max(days, most.get(one, 0))
+        for one, days in most.items():
+            self._spent[one] = self._spent.get(one, 0) + days

@@ -1,24 +1,21 @@
-"""Sessions of the database: SQLite with a write-ahead log, or whatever the settings name."""
+"""Sessions of the database: SQLite with a write-ahead log, or whatever the settings name; all its rows, for copies."""
 
 from __future__ import annotations
 
 import glob
 import shutil
-import sqlite3
-import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, func, inspect, select
+from sqlalchemy import Engine, create_engine, func, inspect, select, text
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.data.database_rows import FORMAT, check_format, read_rows, upgrade_rows, write_rows
-from pttt_ooc.course.data.models import CourseTables, Fact
-from pttt_ooc.disk.files import replacing
-from pttt_ooc.disk.rights import private
+from pttt_ooc.course.data import term_tables as tables
+from pttt_ooc.course.data.agents_tables import Agent
+from pttt_ooc.course.data.models import BrowserSession, CourseTables, Fact, Submission
 from pttt_ooc.errors import CourseError
 from pttt_ooc.site.service.sqlite import sqlite_engine
 
@@ -26,7 +23,7 @@ DEFAULT = "course.sqlite"
 """Name of the database in the course's directory, unless the settings name another one."""
 
 _ROOM = 100_000  # bytes that SQLite needs beside the database
-_PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made or upgraded: "pttt"
+_PREPARING = 0x70747474  # PostgreSQL's number of the lock under which tables are made: "pttt"
 _OURS = (IntegrityError, ProgrammingError, DataError)  # errors of a statement, not of the database
 _FULL = ("disk is full", "no space left", "quota")  # SQLite, PostgreSQL
 
@@ -39,14 +36,14 @@ class Database:
     url
         An SQLAlchemy URL.
     game
-        Missing tables are made, for this game; tables of an older format are upgraded.
+        Missing tables are made, for this game.
     prepared
-        Whether another process has made or upgraded the tables; then nothing is looked at.
+        Whether another process has made the tables; then nothing is looked at.
 
     Raises
     ------
     CourseError
-        If it cannot be opened, or is of another game or another version.
+        If it cannot be opened, or is of another game or another format.
     """
 
     def __init__(self, url: str, game: str, prepared: bool = False) -> None:
@@ -62,7 +59,11 @@ class Database:
                     session.execute(select(func.pg_advisory_xact_lock(_PREPARING)))
                 self._prepare(session, game)
         except SQLAlchemyError as error:
+            self.close()
             raise self._explain(error) from error
+        except CourseError:
+            self.close()  # so that nothing of it is left beside a database of another format
+            raise
 
     def _prepare(self, session: Session, game: str) -> None:
         known: dict[str, Any] = {}
@@ -74,45 +75,7 @@ class Database:
             return
         if known["game"] != game:
             raise CourseError(f"The database {self._url} is for {known['game']}, not for {game}.")
-        form: Any = known.get("format")
-        check_format(form, f"The database {self._url}")
-        if form != FORMAT:
-            self._upgrade(session, form)
-
-    def _upgrade(self, session: Session, form: int) -> None:
-        if session.connection().dialect.name not in ("sqlite", "postgresql"):  # others commit every change of a table
-            raise CourseError(
-                f"The database {self._url} has format {form}, which cannot be upgraded in place there: make a copy "
-                "with the version that wrote it (`pttt course backup`), and restore that into an empty database."
-            )
-        rows, kept = upgrade_rows(read_rows(session), form), self._keep(form)
-        session.expunge_all()
-        connection = session.connection()
-        CourseTables.metadata.drop_all(connection)
-        CourseTables.metadata.create_all(connection)
-        write_rows(session, rows)
-        print(
-            f"The database {self._url} is upgraded from format {form} to {FORMAT}; everybody has to sign in again."
-            + (f" As it was, it is in {kept}." if kept else ""),
-            file=sys.stderr,
-        )
-
-    def _keep(self, form: int) -> Path | None:
-        """Copy SQLite's file before its upgrade, for those who go back to the older version; returns the copy."""
-        if self.engine.dialect.name != "sqlite" or not self.engine.url.database:
-            return None
-        file = Path(self.engine.url.database)
-        kept = file.with_name(f"{file.name}.format-{form}")
-        with private(), replacing(kept) as temporary:
-            try:
-                with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(temporary)) as target:
-                    source.backup(target)
-            except sqlite3.Error as error:
-                raise CourseError(
-                    f"The database {self._url} has format {form} and cannot be copied before it is upgraded: {error}; "
-                    "free some space on its disk."
-                ) from error
-        return kept
+        check_format(known.get("format"), f"The database {self._url}")
 
     @classmethod
     def of(cls, data: Path, url: str | None, game: str, prepared: bool = False) -> Database:
@@ -170,3 +133,87 @@ class Database:
 
 def _engine(url: str) -> Engine:
     return sqlite_engine(url) if url.startswith("sqlite") else create_engine(url, pool_pre_ping=True)
+
+
+# ---------------------------------------------------------------------------------------------
+# All rows as JSON values, for copies
+
+
+FORMAT = 7
+"""The format of the tables; no other one is read."""
+
+NUMBERS = "numbers"
+OTHER_VERSION = "use it with the version that wrote it"
+TableRow = tuple[str, dict[str, Any]]
+_NUMBERED = [t.name for t in CourseTables.metadata.sorted_tables if t.dialect_options["sqlite"]["autoincrement"]]
+
+FILED = (Submission, tables.Report, Agent)
+"""The tables whose rows have a file in the directory of uploads."""
+
+
+def read_rows(session: Session) -> list[TableRow]:
+    """All rows, in an order in which they can be inserted."""
+    rows: list[TableRow] = []
+    for table in CourseTables.metadata.sorted_tables:
+        if table.name != BrowserSession.__tablename__:
+            rows += [(table.name, dict(row)) for row in session.execute(select(table)).mappings()]
+    return [*rows, (NUMBERS, _highest(session))]
+
+
+def write_rows(session: Session, rows: Iterable[TableRow]) -> None:
+    """Insert rows into empty tables.
+
+    Raises
+    ------
+    KeyError
+        If there is no such table.
+    """
+    highest = dict.fromkeys(_NUMBERED, 0)
+    for name, row in rows:
+        if name == NUMBERS:
+            highest = {table: max(number, int(row.get(table, 0))) for table, number in highest.items()}
+        else:
+            session.execute(CourseTables.metadata.tables[name].insert().values(**row))
+    for name, number in highest.items():
+        most = session.scalar(select(func.max(CourseTables.metadata.tables[name].c.id))) or 0
+        _set_highest(session, name, max(number, most))
+
+
+def check_format(form: Any, source: str) -> None:
+    """Raise a CourseError that names `source` if its tables are of another format than :data:`FORMAT`."""
+    if form != FORMAT:
+        raise CourseError(f"{source} has format {form}, and this version reads {FORMAT} only; {OTHER_VERSION}.")
+
+
+# ---------------------------------------------------------------------------------------------
+# Highest numbers: each kind of database stores them in its own way
+
+
+def _highest(session: Session) -> dict[str, int]:
+    """The highest number that each table has used, as far as the database knows."""
+    return dict.fromkeys(_NUMBERED, 0) | _used(session)
+
+
+def _used(session: Session) -> dict[str, int]:
+    dialect = session.connection().dialect.name
+    if dialect == "postgresql":
+        query = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {}"
+        return {name: int(session.scalar(text(query.format(_sequence(session, name)))) or 0) for name in _NUMBERED}
+    if dialect == "sqlite" and session.scalar(text("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'")):
+        found = session.execute(text("SELECT name, seq FROM sqlite_sequence"))
+        return {name: int(number) for name, number in found if name in _NUMBERED}
+    return {}
+
+
+def _set_highest(session: Session, table: str, number: int) -> None:
+    dialect = session.connection().dialect.name
+    values = {"name": table, "number": number}
+    if dialect == "sqlite":
+        session.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), values)
+        session.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :number)"), values)
+    elif dialect == "postgresql" and number:
+        session.execute(text("SELECT setval(:name, :number)"), {**values, "name": _sequence(session, table)})
+
+
+def _sequence(session: Session, table: str) -> str:
+    return str(session.scalar(text("SELECT pg_get_serial_sequence(:name, 'id')"), {"name": table}))

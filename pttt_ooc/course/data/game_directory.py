@@ -11,11 +11,10 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import all_assignments, further_games, further_of
 from pttt_ooc.course.data.database import DEFAULT, Database
-from pttt_ooc.course.data.disqualified import MIRRORED, out_of_game
 from pttt_ooc.course.data.models import Fact, Team
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, make_settings, read_settings
-from pttt_ooc.course.data.standings import touch
+from pttt_ooc.course.data.standings import MIRRORED, out_of_game, touch
 from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.errors import CourseError
 

@@ -98,7 +98,7 @@ class Judged:
     attempts
         Number of judgements begun.
     begun_at
-        When the upload began as it counts for deadlines, later if it was slow; None: as an older version received it.
+        When the upload began as it counts for deadlines, later if it was slow; None: when it was received.
     ruling
         What the instructors have decided of it: :data:`HIDDEN` (from others; it counts), :data:`WITHDRAWN` (hidden,
         and it does not count); empty: nothing.

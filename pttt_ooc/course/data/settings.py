@@ -8,6 +8,7 @@ import re
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import SplitResult, urlsplit
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -15,15 +16,16 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from pttt_ooc.config import Name, Real, Whole, check_section
-from pttt_ooc.course.data.mail import check_smtp
-from pttt_ooc.course.data.outgoing import checked_url
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import CourseError
+from pttt_ooc.extras import check_extra
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.types import Interval
 
 SETTINGS = "settings.yaml"
+_FORMER = "grader.sqlite"  # the database of versions before there were courses
+_LONGEST_URL = 2000
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
 
 
@@ -35,6 +37,33 @@ def _check_interval(value: object) -> object:
     if value is None:
         return None
     raise ValueError("a list of two numbers from -1 to 1, the lower one first, or null")
+
+
+def checked_url(url: str) -> SplitResult:
+    """The parts of an address that may be called; CourseError if it cannot be one.
+
+    It has no user name, which some servers take for a part of the host.
+    """
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    plain = url.isascii() and url.isprintable() and not set(url) & set(' \\<>"^`{|}')
+    if not good or not plain or len(url) > _LONGEST_URL:
+        raise CourseError("A webhook is an address such as https://chat.example.org/hooks/KEY.")
+    if parts.username is not None or parts.password is not None:
+        raise CourseError("A webhook has no user name and no password in it.")
+    return parts
+
+
+def check_smtp(url: str) -> str:
+    """An address of a server for e-mails; ValueError if it cannot be one."""
+    parts = urlsplit(url)
+    good = parts.scheme in ("smtp", "smtps") and parts.hostname and parts.port != 0
+    if not good or parts.path.strip("/") or parts.query:
+        raise ValueError("smtp://NAME:PASSWORD@HOST:PORT, or smtps://...")
+    return url
 
 
 def _webhooks(value: object) -> object:
@@ -219,11 +248,12 @@ def read_settings(data: Path) -> CourseSettings:
     Raises
     ------
     CourseError
-        If there is no course.
+        If there is no course, or one of another version.
     ConfigError
         If a key or value is refused.
     """
     path = data / SETTINGS
+    _check_version(data)
     if not path.is_file():
         raise CourseError(f"There is no course in {data}; `pttt serve --data {data}` makes one.")
     try:
@@ -244,8 +274,9 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
     Raises
     ------
     CourseError
-        If there already is a course of another game.
+        If there already is a course of another game, or of another version.
     """
+    _check_version(data)
     if (data / SETTINGS).exists():
         settings = read_settings(data)
         if game is not None and game != settings.game:
@@ -259,6 +290,14 @@ def make_settings(data: Path, game: str | None = None) -> CourseSettings:
     return settings
 
 
+def _check_version(data: Path) -> None:
+    if (data / _FORMER).exists():
+        raise CourseError(
+            f"{data} has the course of an older version, as it holds {_FORMER}, and this version does not read it; "
+            "use it with the version that wrote it."
+        )
+
+
 def settings_text(settings: BaseModel) -> str:
     """The settings as YAML, with a comment on each key."""
     lines = ["# The course's settings; a change takes effect when it starts again.", ""]
@@ -266,3 +305,23 @@ def settings_text(settings: BaseModel) -> str:
         value = settings.model_dump(mode="json")[name]
         lines += [f"# {field.description}", f"{name}: {json.dumps(value, ensure_ascii=False)}", ""]
     return "\n".join(lines)
+
+
+def check_openid(settings: CourseSettings, data: Path) -> None:
+    """Raise a PtttError if OpenID Connect is wanted, and cannot be: an extra or a key is missing, or the secret."""
+    if settings.openid_issuer is None:
+        return
+    check_extra("openid", "Signing in by OpenID Connect")
+    if not settings.openid_client:
+        raise CourseError(f"{data / SETTINGS} has openid_issuer, but no openid_client.")
+    secret_of(settings, data)
+
+
+def secret_of(settings: CourseSettings, data: Path) -> str:
+    """The secret of this server's name there; empty if it has none.  CourseError if the file cannot be read."""
+    if settings.openid_secret is None:
+        return ""
+    try:
+        return (data / settings.openid_secret).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CourseError(f"The file openid_secret of {data / SETTINGS} cannot be read: {error}.") from error

@@ -17,10 +17,32 @@ from pttt_ooc.course.data.rules import STRATEGIES
 
 INSTRUCTOR, ASSISTANT, STUDENT = "instructor", "assistant", "student"
 ROLES = (INSTRUCTOR, ASSISTANT, STUDENT)
-_NEVER_AGAIN = {"sqlite_autoincrement": True}
 
 
-class Assignment(CourseTables):
+class Numbered(CourseTables):
+    """The tables whose numbers are never used again."""
+
+    __abstract__ = True
+    id: Mapped[int] = mapped_column(primary_key=True, sort_order=-1)
+    __table_args__: Any = {"sqlite_autoincrement": True}
+
+
+class _OfTeam:
+    """The columns of what is about a team and an assignment."""
+
+    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+
+
+class _Decision(Numbered):
+    """The columns of all decisions: when, and by whom."""
+
+    __abstract__ = True
+    at: Mapped[float]
+    by: Mapped[str] = mapped_column(String(120))
+
+
+class Assignment(Numbered):
     """An assignment: a kind with settings, dates, and a way to points.
 
     Attributes
@@ -42,7 +64,6 @@ class Assignment(CourseTables):
     """
 
     __tablename__ = "assignments"
-    id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(40), unique=True)
     title: Mapped[str] = mapped_column(String(120))
     kind: Mapped[str] = mapped_column(String(20))
@@ -61,15 +82,13 @@ class Assignment(CourseTables):
     settings: Mapped[Any] = mapped_column(JSON(none_as_null=True), nullable=True)
     released: Mapped[bool] = mapped_column(default=False)
 
-    __table_args__ = (_NEVER_AGAIN,)
-
     @property
     def dates(self) -> Dates:
         """Its dates, without a team's extension."""
         return Dates(self.opens_at, self.due_at, self.closes_at, self.frozen_at, self.unveiled_at)
 
 
-class Person(CourseTables):
+class Person(Numbered):
     """An instructor, assistant or student.
 
     Attributes
@@ -91,7 +110,6 @@ class Person(CourseTables):
     """
 
     __tablename__ = "people"
-    id: Mapped[int] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(String(200), unique=True)
     email: Mapped[str] = mapped_column(String(200))
     name: Mapped[str] = mapped_column(String(120))
@@ -104,23 +122,18 @@ class Person(CourseTables):
     created_at: Mapped[float]
     removed_at: Mapped[float | None]
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Membership(CourseTables):
+class Membership(Numbered):
     """A student in a team, from when until when; None: still."""
 
     __tablename__ = "memberships"
-    id: Mapped[int] = mapped_column(primary_key=True)
     person_id: Mapped[int] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     joined_at: Mapped[float]
     left_at: Mapped[float | None]
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Invitation(CourseTables):
+class Invitation(Numbered):
     """A link that can be used once: into a team, into the course, or for signing in.
 
     Attributes
@@ -138,7 +151,6 @@ class Invitation(CourseTables):
     """
 
     __tablename__ = "invitations"
-    id: Mapped[int] = mapped_column(primary_key=True)
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     team_id: Mapped[int | None] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     person_id: Mapped[int | None] = mapped_column(ForeignKey("people.id", ondelete="CASCADE"), index=True)
@@ -149,10 +161,8 @@ class Invitation(CourseTables):
     used_at: Mapped[float | None]
     revoked_at: Mapped[float | None]
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Report(Judged, CourseTables):
+class Report(Judged, Numbered):
     """A report with its code, checked at once and graded by hand.
 
     Attributes
@@ -177,7 +187,7 @@ class Report(Judged, CourseTables):
     comment: Mapped[str] = mapped_column(String(2000), default="")
     note: Mapped[str] = mapped_column(String(500), default="")
 
-    __table_args__ = (Index("reports_of_team", "team_id", "assignment_id"), _NEVER_AGAIN)
+    __table_args__ = (Index("reports_of_team", "team_id", "assignment_id"), {"sqlite_autoincrement": True})
 
 
 _RULED = {
@@ -187,64 +197,40 @@ _RULED = {
 }
 
 
-class _Decision:
-    """The columns of all decisions: about which team and assignment, when, and by whom."""
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    at: Mapped[float]
-    by: Mapped[str] = mapped_column(String(120))
-
-
-class Extension(_Decision, CourseTables):
+class Extension(_OfTeam, _Decision):
     """A later deadline for a team; None takes it back."""
 
     __tablename__ = "extensions"
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
-    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
     until: Mapped[float | None]
     reason: Mapped[str] = mapped_column(String(500))
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Pick(_Decision, CourseTables):
+class Pick(_OfTeam, _Decision):
     """A team's own pick of a submission for a slot; 0 takes it back."""
 
     __tablename__ = "picks"
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
-    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
     slot: Mapped[int]
     submission: Mapped[int]
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Mark(_Decision, CourseTables):
+class Mark(_OfTeam, _Decision):
     """Points by hand for a criterion of the rubric, with a comment for the team."""
 
     __tablename__ = "marks"
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
-    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
     criterion: Mapped[str] = mapped_column(String(60))
     points: Mapped[float]
     comment: Mapped[str] = mapped_column(String(2000), default="")
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Adjustment(_Decision, CourseTables):
+class Adjustment(_OfTeam, _Decision):
     """Points more or fewer, with a reason; several add up."""
 
     __tablename__ = "adjustments"
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
-    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
     points: Mapped[float]
     reason: Mapped[str] = mapped_column(String(500))
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Ruling(_Decision, CourseTables):
+class Ruling(_Decision):
     """What is decided of a submission: to hide it, to withdraw it, or neither any more; with a reason for the team.
 
     Attributes
@@ -263,27 +249,21 @@ class Ruling(_Decision, CourseTables):
     ruling: Mapped[str] = mapped_column(String(10))
     reason: Mapped[str] = mapped_column(String(500))
 
-    __table_args__ = (_NEVER_AGAIN,)
-
     @property
     def words(self) -> str:
         """The ruling and its reason, for the team."""
         return f"{_RULED[self.ruling]} {self.reason}"
 
 
-class Disqualification(_Decision, CourseTables):
+class Disqualification(_OfTeam, _Decision):
     """A team without points and rank in an assignment, with a reason; or, if `holds` is false, no longer."""
 
     __tablename__ = "disqualifications"
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
-    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
     holds: Mapped[bool]
     reason: Mapped[str] = mapped_column(String(500))
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Rejudgement(_Decision, CourseTables):
+class Rejudgement(_Decision):
     """Submissions of a kind that are judged again.
 
     Attributes
@@ -313,10 +293,8 @@ class Rejudgement(_Decision, CourseTables):
     trouble: Mapped[str] = mapped_column(String(500), default="")
     finished_at: Mapped[float | None]
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Pair(CourseTables):
+class Pair(Numbered):
     """A team's strategies for both players, looked at together.
 
     Attributes
@@ -328,17 +306,16 @@ class Pair(CourseTables):
     """
 
     __tablename__ = "pairs"
-    id: Mapped[int] = mapped_column(primary_key=True)
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     first_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
     second_id: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
     value: Mapped[float | None]
     made_at: Mapped[float]
 
-    __table_args__ = (UniqueConstraint("first_id", "second_id"), _NEVER_AGAIN)
+    __table_args__ = (UniqueConstraint("first_id", "second_id"), {"sqlite_autoincrement": True})
 
 
-class Likeness(CourseTables):
+class Likeness(Numbered):
     """Two strategies of different teams that play nearly alike.
 
     Attributes
@@ -350,16 +327,13 @@ class Likeness(CourseTables):
     """
 
     __tablename__ = "likenesses"
-    id: Mapped[int] = mapped_column(primary_key=True)
     submission: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
     other: Mapped[int] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
     variation: Mapped[float]
     found_at: Mapped[float]
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class GradeRow(CourseTables):
+class GradeRow(_OfTeam, Numbered):
     """A team's grade for an assignment from a moment on.
 
     Attributes
@@ -371,18 +345,13 @@ class GradeRow(CourseTables):
     """
 
     __tablename__ = "grades"
-    id: Mapped[int] = mapped_column(primary_key=True)
-    team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
-    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
     at: Mapped[float]
     points: Mapped[float | None]
     facts: Mapped[Any] = mapped_column(JSON)
     because: Mapped[str] = mapped_column(String(200))
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Announcement(_Decision, CourseTables):
+class Announcement(_Decision):
     """An announcement to everybody."""
 
     __tablename__ = "announcements"
@@ -390,10 +359,8 @@ class Announcement(_Decision, CourseTables):
     text: Mapped[str] = mapped_column(Text)
     withdrawn_at: Mapped[float | None]
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class Delivery(CourseTables):
+class Delivery(Numbered):
     """An announcement on its way to one webhook or e-mail address.
 
     Attributes
@@ -407,7 +374,6 @@ class Delivery(CourseTables):
     """
 
     __tablename__ = "deliveries"
-    id: Mapped[int] = mapped_column(primary_key=True)
     announcement_id: Mapped[int] = mapped_column(ForeignKey("announcements.id", ondelete="CASCADE"), index=True)
     channel: Mapped[str] = mapped_column(String(10))
     target: Mapped[str] = mapped_column(String(2000))
@@ -416,40 +382,13 @@ class Delivery(CourseTables):
     sent_at: Mapped[float | None]
     trouble: Mapped[str] = mapped_column(String(500), default="")
 
-    __table_args__ = (_NEVER_AGAIN,)
 
-
-class LogLine(_Decision, CourseTables):
+class LogLine(_Decision):
     """What somebody with rights has done."""
 
     __tablename__ = "log"
     what: Mapped[str] = mapped_column(String(40))
     facts: Mapped[Any] = mapped_column(JSON)
-
-    __table_args__ = (_NEVER_AGAIN,)
-
-
-NUMBERED: tuple[type[CourseTables], ...] = (
-    Assignment,
-    Person,
-    Membership,
-    Invitation,
-    Report,
-    Extension,
-    Pick,
-    Mark,
-    Adjustment,
-    GradeRow,
-    Announcement,
-    LogLine,
-    Ruling,
-    Disqualification,
-    Rejudgement,
-    Likeness,
-    Delivery,
-    Pair,
-)
-"""The tables whose numbers are never used again."""
 
 
 def _after_creation(dialect: str, statement: str) -> None:

@@ -15,15 +15,14 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.agents.head_to_head import tries_in
 from pttt_ooc.course.agents.settings import ALIVE
+from pttt_ooc.course.agents.standings import tries_in
 from pttt_ooc.course.bots.league import FILE, TOURNAMENT, League, league_directory
 from pttt_ooc.course.bots.league import read_settings as read_league
 from pttt_ooc.course.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues
-from pttt_ooc.course.data.database import DEFAULT, Database
-from pttt_ooc.course.data.database_rows import FILED
+from pttt_ooc.course.data.database import DEFAULT, FILED, Database
 from pttt_ooc.course.data.dates import CLOSED
 from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.memberships import left_by_all, without_rank
@@ -35,7 +34,7 @@ from pttt_ooc.course.data.storage import RESERVE, Storage, upload_hash
 from pttt_ooc.course.data.term_tables import Report
 from pttt_ooc.course.grades.gradebook import compute, current, is_graded
 from pttt_ooc.course.grades.work import candidates
-from pttt_ooc.course.people import deliveries
+from pttt_ooc.course.people import post
 from pttt_ooc.disk.resources import available_bytes
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.pulse import read_sign
@@ -95,7 +94,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
         found += run_check(f"the league in {place}", partial(_league, place, data))
     look("files", lambda session: _files(session, storage))
     look("verdicts", _judgements)
-    look("messages", deliveries.problems)
+    look("messages", post.problems)
     look("deadlines", lambda session: _late_starters(session, data))
     look("marks", _marks)
     look("teams", _guests)

@@ -25,15 +25,14 @@ from pttt_ooc.course.bots.submissions import open_bots
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import LEAGUE, Term, all_assignments, further_of, set_term, term_of
 from pttt_ooc.course.data.audit import note
-from pttt_ooc.course.data.choice import BEST, LAST
 from pttt_ooc.course.data.dates import Dates, instant, instant_text, zone_of
 from pttt_ooc.course.data.game_directory import directory_of, strategies_of
 from pttt_ooc.course.data.models import OF_STUDENTS, Submission, Team
-from pttt_ooc.course.data.pseudonyms import set_aliases
-from pttt_ooc.course.data.rules import AGENTS, BOTS, REPORT, STRATEGIES, Points, Rule, check_rule
+from pttt_ooc.course.data.rules import AGENTS, BEST, BOTS, LAST, REPORT, STRATEGIES, Points, Rule, check_rule
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
 from pttt_ooc.course.grades.gradebook import settle
+from pttt_ooc.course.people.teams import set_aliases
 from pttt_ooc.course.strategies.game_facts import check_value_is_known
 from pttt_ooc.errors import CourseError
 

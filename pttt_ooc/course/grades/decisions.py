@@ -19,14 +19,12 @@ from pttt_ooc.course.bots.submissions import open_bots
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import dates_for, find_assignment, further_games, further_leagues, term_of
 from pttt_ooc.course.data.audit import note
-from pttt_ooc.course.data.choice import PICK
 from pttt_ooc.course.data.dates import CLOSED, instant, instant_text
-from pttt_ooc.course.data.disqualified import disqualifications
 from pttt_ooc.course.data.game_directory import writing_to_game
 from pttt_ooc.course.data.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
 from pttt_ooc.course.data.names import NO_TEXT, readable_name
-from pttt_ooc.course.data.rules import AGENTS, BOTS, REPORT, STRATEGIES
-from pttt_ooc.course.data.standings import beats, touch
+from pttt_ooc.course.data.rules import AGENTS, BOTS, PICK, REPORT, STRATEGIES
+from pttt_ooc.course.data.standings import beats, disqualifications, touch
 from pttt_ooc.course.data.term_tables import (
     Adjustment,
     Announcement,
@@ -41,7 +39,7 @@ from pttt_ooc.course.data.term_tables import (
 )
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.grades.work import PARTS, candidates
-from pttt_ooc.course.people.deliveries import enter
+from pttt_ooc.course.people.post import enter
 from pttt_ooc.course.people.teams import find_team
 from pttt_ooc.errors import CourseError
 

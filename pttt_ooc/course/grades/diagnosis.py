@@ -12,8 +12,7 @@ from pttt_ooc.course.bots.league import FOLDER as LEAGUES
 from pttt_ooc.course.data.assignments import settle_assignments
 from pttt_ooc.course.data.database import DEFAULT, Database
 from pttt_ooc.course.data.game_directory import FOLDER as GAMES
-from pttt_ooc.course.data.openid_settings import check_openid, secret_of
-from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings
+from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, check_openid, read_settings, secret_of
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.grades.checkup import damaged_files, problems, run_check, unsettled_grades
 from pttt_ooc.disk.files import explain_errors
@@ -43,13 +42,14 @@ def diagnosis(data: Path, digests: bool = False) -> list[str]:
 
 
 def _of_course(data: Path, digests: bool) -> list[str]:
-    settings, storage = read_settings(data), Storage(data)
+    settings = read_settings(data)
     if settings.database_url is None and not (data / DEFAULT).is_file():
         return [f"The database {data / DEFAULT} is missing; restore a backup into a new directory."]
     found = run_check("the sign-in by OpenID Connect", partial(_openid, settings, data))
     for place in (data, *sorted((data / GAMES).glob("*/"))):
         found += run_check("the key of forms", partial(_key, place))
     with closing(Database.of(data, settings.database_url, settings.game)) as database:
+        storage = Storage(data)
         settle_assignments(database, data)
         found += problems(database, storage)
         found += run_check("grades", lambda: unsettled_grades(database, storage))

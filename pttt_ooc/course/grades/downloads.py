@@ -18,7 +18,7 @@ from pttt_ooc.course.bots.league import league_directory
 from pttt_ooc.course.bots.submissions import Bot, open_bots
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import find_assignment, further_of
-from pttt_ooc.course.data.candidates import TeamDates
+from pttt_ooc.course.data.choice import TeamDates
 from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.game_directory import directory_of, strategies_of
 from pttt_ooc.course.data.models import OF_STUDENTS, Judged, Submission, Team

@@ -18,10 +18,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import all_assignments
-from pttt_ooc.course.data.choice import Option, options
+from pttt_ooc.course.data.choice import LateDays, Option, Payers, options
 from pttt_ooc.course.data.dates import late_cost
-from pttt_ooc.course.data.disqualified import disqualifications
-from pttt_ooc.course.data.late_days import LateDays, Payers
 from pttt_ooc.course.data.memberships import without_rank
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.rules import (
@@ -34,7 +32,7 @@ from pttt_ooc.course.data.rules import (
     next_step,
     points_of,
 )
-from pttt_ooc.course.data.standings import ranks_of
+from pttt_ooc.course.data.standings import disqualifications, ranks_of
 from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Disqualification, GradeRow, Mark, Pick
 from pttt_ooc.course.grades.work import PARTS, baseline, candidates, figures, team_figures
 from pttt_ooc.errors import CourseError

@@ -12,10 +12,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import all_assignments, dates_for, term_of
-from pttt_ooc.course.data.choice import PICK, Candidate
+from pttt_ooc.course.data.choice import Candidate
 from pttt_ooc.course.data.dates import LATE, OPEN, PLANNED, Dates, days_late, readable_instant
 from pttt_ooc.course.data.models import Team
-from pttt_ooc.course.data.rules import FIGURE_NAMES, Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
+from pttt_ooc.course.data.rules import FIGURE_NAMES, PICK, Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
 from pttt_ooc.course.data.term_tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
 from pttt_ooc.course.grades.decisions import disqualification_of
 from pttt_ooc.course.grades.gradebook import Grade, compute_with_late_days, most_of, rule_of, step_above

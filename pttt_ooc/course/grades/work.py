@@ -9,13 +9,11 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.agents.head_to_head import league_shares
-from pttt_ooc.course.agents.standings import agent_candidates
+from pttt_ooc.course.agents.standings import agent_candidates, league_shares
 from pttt_ooc.course.bots.league import League, is_there, league_directory
 from pttt_ooc.course.bots.submissions import open_bots
 from pttt_ooc.course.data.assignments import further_of
-from pttt_ooc.course.data.candidates import Candidates, within_dates
-from pttt_ooc.course.data.choice import Option
+from pttt_ooc.course.data.choice import Candidates, Option, within_dates
 from pttt_ooc.course.data.game_directory import strategies_of
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, WITHDRAWN, Judged, Submission, Team
 from pttt_ooc.course.data.rules import AGENTS, BOTS, REPORT, STRATEGIES

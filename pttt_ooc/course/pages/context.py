@@ -21,15 +21,13 @@ from pttt_ooc.course.data.assignments import further_games, settle_assignments, 
 from pttt_ooc.course.data.caching import Cache
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.game_directory import directory_of, make_game, mirror_teams
-from pttt_ooc.course.data.handout import Handout, find_handout
-from pttt_ooc.course.data.limits import Limits, Quota, quota
+from pttt_ooc.course.data.limits import InFlight, Limits, Quota, quota
 from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Judged, Submission, Team
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.standings import Standing, is_shown
-from pttt_ooc.course.data.storage import Storage
+from pttt_ooc.course.data.storage import Handout, Storage, find_handout
 from pttt_ooc.course.data.term_tables import Pair
-from pttt_ooc.course.data.uploads_in_flight import InFlight
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.strategies.game_facts import GameValue, stored_value

@@ -25,7 +25,7 @@ from pttt_ooc.course.grades.overview import announcements, overview
 from pttt_ooc.course.pages.context import Course, Number, UsedCourse
 from pttt_ooc.course.pages.intakes import reports_of
 from pttt_ooc.course.pages.term_pages import describe_times, send_zip
-from pttt_ooc.course.people import deliveries
+from pttt_ooc.course.people import post
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.people.people import members
 from pttt_ooc.course.people.rights import Allowed
@@ -58,7 +58,7 @@ def desk_page(
         lines = exports.lines(session)
         assignments, people = all_assignments(session), members(session)
         told: dict[str, Any] = {"announcements": announcements(session), "zone": term_of(session).zone}
-        told["deliveries"] = deliveries.facts(deliveries.deliveries(session, _MESSAGES))
+        told["deliveries"] = post.facts(post.deliveries(session, _MESSAGES))
         teams = {line.team.id: line.team for line in lines}
         wanted = search.find_teams(session, teams, search_for[:100])
     points = {(line.team.id, line.assignment.id): line.points for line in lines}

@@ -14,8 +14,8 @@ from prometheus_client.registry import Collector
 from sqlalchemy import func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from pttt_ooc.course.agents.head_to_head import tries_in
 from pttt_ooc.course.agents.settings import ALIVE
+from pttt_ooc.course.agents.standings import tries_in
 from pttt_ooc.course.bots.league import League, is_there, league_directory
 from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues
 from pttt_ooc.course.data.game_directory import directory_of

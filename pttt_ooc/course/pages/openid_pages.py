@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from pttt_ooc.course.data.openid_settings import secret_of
+from pttt_ooc.course.data.settings import secret_of
 from pttt_ooc.course.pages.account_pages import begin
 from pttt_ooc.course.pages.context import Course, UsedCourse
 from pttt_ooc.course.people.rights import Allowed

@@ -16,10 +16,10 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data import queue, standings
 from pttt_ooc.course.data.assignments import veil
-from pttt_ooc.course.data.handout import KIT, LISTS, Handout
 from pttt_ooc.course.data.limits import Quota
 from pttt_ooc.course.data.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
+from pttt_ooc.course.data.storage import KIT, LISTS, Handout
 from pttt_ooc.course.grades.decisions import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.api import file_of, submission_of

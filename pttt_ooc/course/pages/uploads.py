@@ -14,9 +14,9 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
+from pttt_ooc.course.data.limits import BYTES_PER_SECOND, Flight
 from pttt_ooc.course.data.models import Judged, Team
 from pttt_ooc.course.data.storage import Incoming, Storage
-from pttt_ooc.course.data.uploads_in_flight import BYTES_PER_SECOND, Flight
 from pttt_ooc.course.pages.context import Course, needed_team
 from pttt_ooc.site.shell.arrival import ARRIVAL
 from pttt_ooc.site.shell.forms import FORM_FIELD, check_form, check_origin

@@ -1,24 +1,21 @@
-"""Signing in by a university's OpenID Connect: the code flow with PKCE, state and nonce, by Authlib.
+"""Signing in by a university's OpenID Connect: the code flow with PKCE, state and nonce, by Authlib's client.
 
 Sources: OpenID Connect Core 1.0, section 3.1; RFC 7636 (PKCE); RFC 9700 (best current practice).
 """
 
 from __future__ import annotations
 
-import json
 import secrets
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import requests
 from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.base_client import BaseApp, OAuth2Mixin, OpenIDMixin
 from authlib.integrations.requests_client import OAuth2Session
-from joserfc import jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -33,6 +30,7 @@ SECONDS = 600.0
 _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]  # none with a shared secret, and not `none`
 _TIMEOUT, _FRESH, _LARGEST, _LEEWAY = 10.0, 3600.0, 1_000_000, 60
 _NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_REFUSED = (AuthlibBaseError, JoseError, requests.RequestException, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,18 @@ class Identity:
     email: str
 
 
-class Provider:
+class _Connection(OAuth2Session):  # type: ignore[misc]
+    """Requests that end: none takes long, leads elsewhere or has a large answer."""
+
+    def request(self, method: str, url: str, **options: Any) -> requests.Response:
+        """As of the parent."""
+        options |= {"timeout": _TIMEOUT, "allow_redirects": False, "stream": True}
+        with super().request(method, url, **options) as answer:
+            answer._content = answer.raw.read(_LARGEST, decode_content=True)
+        return answer  # type: ignore[no-any-return]
+
+
+class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
     """A university's OpenID Connect.
 
     Parameters
@@ -68,12 +77,43 @@ class Provider:
         This server's name there, and its secret; empty: none.
     """
 
+    client_cls = _Connection
+    server_metadata: dict[str, Any]
+
     def __init__(self, issuer: str, client: str, secret: str = "") -> None:
-        self.issuer, self._client, self._secret = issuer.rstrip("/"), client, secret
-        self._lock = threading.Lock()
-        self._facts: Mapping[str, Any] = {}
-        self._keys: KeySet | None = None
-        self._read_at = -_FRESH
+        self.issuer, self._lock = issuer.rstrip("/"), threading.Lock()
+        options = {
+            "scope": "openid email",
+            "code_challenge_method": "S256",
+            "token_endpoint_auth_method": "client_secret_basic" if secret else "none",
+        }
+        super().__init__(
+            None,
+            client_id=client,
+            client_secret=secret or None,
+            server_metadata_url=f"{self.issuer}/.well-known/openid-configuration",
+            client_kwargs=options,
+        )
+
+    def load_server_metadata(self) -> dict[str, Any]:
+        """What the university says of its OpenID Connect, which is read again after an hour."""
+        with self._lock:
+            if time.time() - self.server_metadata.get("_loaded_at", 0.0) > _FRESH:
+                self.server_metadata = {}
+                try:
+                    super().load_server_metadata()
+                except _REFUSED as error:
+                    raise CourseError(
+                        f"{self.issuer} does not answer as it should: {_error_text(error)}. Try again later."
+                    ) from None
+                facts, self.server_metadata = self.server_metadata, {}
+                if str(facts.get("issuer", "")).rstrip("/") != self.issuer or any(
+                    name not in facts for name in _NEEDED
+                ):
+                    raise CourseError(f"{self.issuer} describes another OpenID Connect; tell the instructors.")
+                facts.pop("jwks", None)  # keys come from their own address
+                self.server_metadata = {**facts, "id_token_signing_alg_values_supported": _ALGORITHMS}
+            return self.server_metadata
 
     def address(self, flow: Flow, back: str) -> str:
         """Where the browser goes to sign in.
@@ -88,11 +128,8 @@ class Provider:
         CourseError
             If the university cannot be reached, or answers nonsense; so does `identity`.
         """
-        facts = self._discover()
-        session = self._session(back)
-        options = {"state": flow.state, "nonce": flow.nonce, "code_verifier": flow.verifier}
-        address, _ = session.create_authorization_url(facts["authorization_endpoint"], **options)
-        return str(address)
+        found = self.create_authorization_url(back, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier)
+        return str(found["url"])
 
     def identity(self, flow: Flow, back: str, code: str) -> Identity:
         """Who has come back with this code.
@@ -102,86 +139,34 @@ class Provider:
         CourseError
             If the code is refused, or what the university says of the person does not hold.
         """
-        facts = self._discover()
         try:
-            token = self._session(back).fetch_token(
-                facts["token_endpoint"], code=code, code_verifier=flow.verifier, timeout=_TIMEOUT, allow_redirects=False
-            )
-        except (AuthlibBaseError, requests.RequestException, ValueError) as error:
+            token = self.fetch_access_token(back, code=code, code_verifier=flow.verifier)
+        except _REFUSED as error:
             raise CourseError(f"The university has refused the sign-in: {_error_text(error)}. Try again.") from None
-        return self._check_token(str(token.get("id_token", "")), flow.nonce)
-
-    def _session(self, back: str) -> OAuth2Session:
-        method = "client_secret_basic" if self._secret else "none"
-        return OAuth2Session(
-            self._client,
-            self._secret or None,
-            token_endpoint_auth_method=method,
-            scope="openid email",
-            redirect_uri=back,
-            code_challenge_method="S256",
-        )
-
-    def _check_token(self, token: str, nonce: str) -> Identity:
-        registry = jwt.JWTClaimsRegistry(
-            leeway=_LEEWAY,
-            iss={"essential": True, "value": self._facts["issuer"]},
-            aud={"essential": True, "value": self._client},
-            exp={"essential": True},
-            iat={"essential": True},
-            sub={"essential": True},
-            nonce={"essential": True, "value": nonce},
-        )
         try:
-            claims = self._decode(token)
-            registry.validate(claims)
-        except (JoseError, ValueError) as error:
+            claims = self._claims(token, flow.nonce)
+        except _REFUSED as error:
             raise CourseError(
                 f"What the university says of you does not hold: {_error_text(error)}. Try again."
             ) from None
-        several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
-        if (several or "azp" in claims) and claims.get("azp") != self._client:
-            raise CourseError("What the university says of you is for another server.")
         email = claims.get("email", "") if claims.get("email_verified") is True else ""
-        return Identity(f"{self._facts['issuer']} {claims['sub']}"[:500], str(email))
+        return Identity(f"{claims['iss']} {claims['sub']}"[:500], str(email))
 
-    def _decode(self, token: str) -> dict[str, Any]:
-        """The claims of a token with a good signature; the keys are read again once, as they may have changed."""
+    def _claims(self, token: dict[str, Any], nonce: str) -> dict[str, Any]:
+        """The claims of a token that hold; the keys are read again once, as they may have changed."""
+        # Authlib alone would let pass a token for another audience if `azp` names this server.
+        wanted = {
+            "iss": {"essential": True, "values": [self.load_server_metadata()["issuer"]]},
+            "aud": {"essential": True, "values": [self.client_id]},
+        }
         try:
-            return dict(jwt.decode(token, self._key_set(), algorithms=_ALGORITHMS).claims)
-        except (JoseError, ValueError):
-            return dict(jwt.decode(token, self._key_set(again=True), algorithms=_ALGORITHMS).claims)
-
-    def _key_set(self, again: bool = False) -> KeySet:
-        with self._lock:
-            if again or self._keys is None:
-                self._keys = KeySet.import_key_set(self._read(self._facts["jwks_uri"]))  # type: ignore[arg-type]
-            return self._keys
-
-    def _discover(self) -> Mapping[str, Any]:
-        with self._lock:
-            if time.monotonic() - self._read_at < _FRESH:
-                return self._facts
-            facts = self._read(f"{self.issuer}/.well-known/openid-configuration")
-            if str(facts.get("issuer", "")).rstrip("/") != self.issuer or any(name not in facts for name in _NEEDED):
-                raise CourseError(f"{self.issuer} describes another OpenID Connect; tell the instructors.")
-            self._facts, self._read_at, self._keys = facts, time.monotonic(), None
-            return facts
-
-    def _read(self, address: str) -> dict[str, Any]:
-        try:
-            answer = requests.get(address, timeout=_TIMEOUT, allow_redirects=False, stream=True)
-            with answer:
-                answer.raise_for_status()
-                content = answer.raw.read(_LARGEST, decode_content=True)
-            found = json.loads(content)
-        except (requests.RequestException, ValueError) as error:
-            raise CourseError(
-                f"{self.issuer} does not answer as it should: {_error_text(error)}. Try again later."
-            ) from None
-        if not isinstance(found, dict):
-            raise CourseError(f"{self.issuer} does not answer as it should. Try again later.")
-        return found
+            found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
+        except (AuthlibBaseError, JoseError, ValueError):
+            self.fetch_jwk_set(force=True)
+            found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
+        if found is None:
+            raise ValueError("it says nothing")
+        return dict(found)
 
 
 def _error_text(error: Exception) -> str:

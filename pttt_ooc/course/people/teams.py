@@ -1,7 +1,10 @@
-"""Teams and their tokens.
+"""Teams, their tokens and their aliases.
 
 A token is ``NUMBER.SECRET``: the team's number finds the row, the secret's hash is compared in constant time.
 The secret has 256 random bits, so that a plain SHA-256 is enough.
+
+What is public shows a team's `name`.  If the course wants aliases, that is the alias, and the team's own name is kept
+beside it: so no page has to remember to hide anything.
 """
 
 from __future__ import annotations
@@ -19,12 +22,10 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import term_of
 from pttt_ooc.course.data.audit import CONSOLE, note
-from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.database_rows import FILED
+from pttt_ooc.course.data.database import FILED, Database
 from pttt_ooc.course.data.memberships import left_by_all
-from pttt_ooc.course.data.models import ACCEPTED, BASELINE, Submission, Team
+from pttt_ooc.course.data.models import ACCEPTED, BASELINE, OF_STUDENTS, Submission, Team
 from pttt_ooc.course.data.names import check_name, name_key, readable_name
-from pttt_ooc.course.data.pseudonyms import take_alias
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.term_tables import Assignment, GradeRow, Invitation
 from pttt_ooc.course.people import sessions
@@ -198,3 +199,43 @@ def list_teams(database: Database) -> list[TeamFacts]:
         }
         teams = sorted(session.scalars(select(Team)), key=lambda team: team.key)
         return [TeamFacts(t.own_name, *counts.get(t.id, (0, 0)), t.created_at) for t in teams]
+
+
+# ---------------------------------------------------------------------------------------------
+# Aliases
+
+
+_FIRST = (
+    "amber azure brisk bronze calm clever coral crimson daring eager early fair gentle golden green hidden ivory jolly "
+    "keen lilac lucky mellow merry mint noble olive orange pale plain proud purple quick quiet red royal ruby sage "
+    "scarlet silent silver sly sunny swift teal tidy violet wise young"
+)
+_SECOND = (
+    "badger bear beaver bison camel crane deer dolphin eagle falcon ferret finch fox gecko goose hare hawk heron horse "
+    "ibis jackal jay kite koala lark lemur lion lynx marten mole moose moth newt otter owl panda puffin raven robin "
+    "salmon seal shrew snail stork swan tiger toad trout turtle vole weasel wolf wren yak zebra"
+)
+
+
+def take_alias(session: Session, team: Team) -> None:
+    """Give a team an alias, drawn at random, unless it has one."""
+    if team.roster_name is not None:
+        return
+    taken = {key for pair in session.execute(select(Team.key, Team.roster_key)) for key in pair}
+    pairs = [f"{first} {second}".title() for first in _FIRST.split() for second in _SECOND.split()]
+    free = [alias for alias in pairs if name_key(alias) not in taken]
+    alias = secrets.choice(free) if free else f"Team {secrets.token_hex(6)}"
+    team.roster_name, team.roster_key = team.name, team.key
+    team.name, team.key = alias, name_key(alias)
+    session.flush()
+
+
+def set_aliases(session: Session, wanted: bool) -> None:
+    """Give all teams aliases, or their own names again."""
+    for team in session.scalars(select(Team).where(*OF_STUDENTS).order_by(Team.id)).all():
+        if wanted:
+            take_alias(session, team)
+        elif team.roster_name is not None and team.roster_key is not None:
+            team.name, team.key, team.roster_name, team.roster_key = team.roster_name, team.roster_key, None, None
+    session.flush()
+    touch(session)

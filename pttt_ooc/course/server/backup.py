@@ -22,28 +22,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, ColumnDefault, make_url, select
+from sqlalchemy import make_url, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.config import check_section
 from pttt_ooc.course.bots.league import FILE as LEAGUE
 from pttt_ooc.course.bots.league import FOLDER as LEAGUES
 from pttt_ooc.course.bots.league import TOURNAMENT, League
-from pttt_ooc.course.data.database import DEFAULT, Database
-from pttt_ooc.course.data.database_rows import (
+from pttt_ooc.course.data.database import (
+    DEFAULT,
     FILED,
     NUMBERS,
+    Database,
     TableRow,
     check_format,
     read_rows,
-    upgrade_rows,
     write_rows,
 )
 from pttt_ooc.course.data.game_directory import FOLDER, directory_of, games_in
-from pttt_ooc.course.data.handout import LISTS
 from pttt_ooc.course.data.models import CourseTables
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings, settings_text
-from pttt_ooc.course.data.storage import Storage, upload_hash
+from pttt_ooc.course.data.storage import LISTS, Storage, upload_hash
 from pttt_ooc.course.grades.similarity import FOLDER as HANDED_OUT
 from pttt_ooc.disk.files import explain_errors, fsync_tree, replacing
 from pttt_ooc.errors import CourseError, StoreError
@@ -51,7 +50,6 @@ from pttt_ooc.errors import CourseError, StoreError
 OWN = "none"
 """In place of the address of a database: a file of the course's own."""
 
-_DIGESTED = 5  # from this format on, each copy has digests
 _TABLES, _OTHERS, _DIGESTS = "tables.jsonl", "others/", "digests.json"
 _UPLOADED = {table.__tablename__: table for table in FILED}  # tables whose rows have a file
 _PAIR = ("first_id", "second_id")
@@ -95,8 +93,7 @@ class Copy:
     submissions
         Number of its submissions of strategies.
     digest
-        Names its content: of copies with equal digests, all files and tables are equal.  Empty: an older version wrote
-        the copy, without digests.
+        Names its content: of copies with equal digests, all files and tables are equal.
     missing
         A sentence for each file that should be in it and cannot be.
     """
@@ -341,13 +338,11 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
             content = {**settings.model_dump(mode="json"), **changes}
             settings = check_section(CourseSettings, content, "--database-url")
             (aside / SETTINGS).write_text(settings_text(settings), encoding="utf-8")
-        # The rows of the tables, in today's form.  Since format 5 each copy has digests: without them it is damaged.
-        rows = [json.loads(line) for line in _content(archive, members[_TABLES])]
-        form = next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format")
-        check_format(form, str(file))
-        if not digest and form >= _DIGESTED:
-            raise ValueError("it has no digests")
-        rows = [(table, row) for table, row in upgrade_rows(rows, form)]
+        # The rows of the tables, of this version's format.
+        rows = [(table, row) for table, row in map(json.loads, _content(archive, members[_TABLES]))]
+        check_format(
+            next(row["value"] for table, row in rows if table == "facts" and row["name"] == "format"), str(file)
+        )
         # Uploads under the names in their rows, each compared with its row's digest.
         for table, row in rows:
             if table in _UPLOADED:
@@ -380,15 +375,15 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
 
 
 def _check_digests(archive: tarfile.TarFile, members: Mapping[str, tarfile.TarInfo]) -> str:
-    """Compare all members with their digests; returns the digest of all, or nothing if there are none.
+    """Compare all members with their digests; returns the digest of all.
 
     Raises
     ------
     ValueError
-        If a member is missing, is none of the copy, or has changed.
+        If a member is missing, is none of the copy, or has changed, or there are no digests.
     """
     if _DIGESTS not in members:
-        return ""
+        raise ValueError("it has no digests")
     content = _content(archive, members[_DIGESTS]).read()
     expected = dict(json.loads(content))
     if len(archive.getmembers()) != len(members) or expected.keys() != members.keys() - {_DIGESTS}:
@@ -413,13 +408,8 @@ def _content_rows(rows: Iterable[Any]) -> list[Any]:
     found = []
     for name, row in rows:
         if name != NUMBERS:
-            columns = CourseTables.metadata.tables[name].columns
-            found.append([name, {one.name: row.get(one.name, _default(one)) for one in columns}])
+            found.append([name, {one.name: row.get(one.name) for one in CourseTables.metadata.tables[name].columns}])
     return found
-
-
-def _default(column: Column[Any]) -> Any:
-    return column.default.arg if isinstance(column.default, ColumnDefault) and column.default.is_scalar else None
 
 
 def _restore_game(archive: tarfile.TarFile, member: tarfile.TarInfo, game: str, aside: Path) -> None:

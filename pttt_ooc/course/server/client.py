@@ -1,4 +1,4 @@
-"""Submitting from the command line, without the server's dependencies: students need no extras."""
+"""The commands ``pttt submit`` and ``pttt pick``, without the server's dependencies: students need no extras."""
 
 from __future__ import annotations
 
@@ -11,16 +11,63 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote, urlsplit
+
+import typer
 
 from pttt_ooc.disk.numbers import exploitability
 from pttt_ooc.errors import CourseError, StrategyError
+from pttt_ooc.options import JsonOption
 
 _PIECE = 1 << 16  # bytes read at once
 _ANSWER_SECONDS = 120.0  # for an answer
 _ASK_SECONDS = 1.0  # between two questions
 _MOST_UNANSWERED = 12  # questions in a row that the server may leave unanswered, for example while it restarts
+
+ServerOption = Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course.")]
+TokenOption = Annotated[
+    str | None,
+    typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
+]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Give the commands to the command line."""
+    app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://course.example")(
+        submit
+    )
+    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://course.example")(pick)
+
+
+def submit(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE [FILE]", help="A zip with one .npy file; or player 0's and player 1's."),
+    ],
+    server: ServerOption,
+    token: TokenOption = None,
+    player: Annotated[int | None, typer.Option(min=0, max=1, help="Player of a single file: 0 or 1.")] = None,
+    wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
+    as_json: JsonOption = False,
+) -> None:
+    """Submit a strategy to a course, or one for each player, which a page then shows together.
+
+    The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
+    """
+    if not send_files(files, player, server, token, wait, as_json):
+        raise typer.Exit(1)
+
+
+def pick(
+    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")],
+    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Your submission; none: the last ones count.")],
+    server: ServerOption,
+    token: TokenOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Pick which of your submissions counts, where teams choose; until the assignment closes."""
+    send_pick(assignment, number, server, token, as_json)
 
 
 class _Server:
@@ -71,7 +118,7 @@ def _server(url: str, token: str | None) -> _Server:
     return _Server(url, token.strip())
 
 
-def pick(assignment: str, number: str, url: str, token: str | None, as_json: bool) -> None:
+def send_pick(assignment: str, number: str, url: str, token: str | None, as_json: bool) -> None:
     """Pick what counts for an assignment, and print what counts now.
 
     Raises
@@ -96,7 +143,7 @@ def pick(assignment: str, number: str, url: str, token: str | None, as_json: boo
         print(f"What counts now: {counts or 'nothing'}.")
 
 
-def submit(
+def send_files(
     files: list[Path], player: int | None, url: str, token: str | None, wait: bool, as_json: bool = False
 ) -> bool:
     """Upload one file, or one for each player, and wait for the verdicts, if asked; whether all were accepted.
@@ -153,7 +200,7 @@ def _silent(text: str) -> None:
 
 
 def _pair(server: _Server, found: list[dict[str, Any]], tell: Callable[[str], None], url: str) -> dict[str, Any] | None:
-    """Both submissions together; None if the course is of an older version."""
+    """Both submissions together; None if the course refuses the pair."""
     body = json.dumps({"first": found[0]["id"], "second": found[1]["id"]}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
     with _catch_unreachable(server):
@@ -283,8 +330,8 @@ def _state(submission: dict[str, Any]) -> str:
 
 
 def _rank_text(submission: dict[str, Any]) -> str:
-    """The rank, and the change since the team's best before; empty if it is not the best, or the course is older."""
-    rank, before, former = (submission.get(name) for name in ("rank", "before", "rank_before"))
+    """The rank, and the change since the team's best before; empty if it is not the best."""
+    rank, before, former = (submission[name] for name in ("rank", "before", "rank_before"))
     if rank is None:
         return ""
     if before is None or former is None:

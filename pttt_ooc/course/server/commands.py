@@ -1,191 +1,314 @@
-"""The course's commands: ``pttt submit``, ``pttt course ...``; ``pttt serve`` is in ``cli/servers``.
+"""The commands ``pttt course ...``: what they share, and those about the course as a whole.
 
-What they need is imported when they run: ``pttt --help`` comes at once, and all but ``submit`` need the extra
-``course``.
+The other ones are in :mod:`.people_commands`, :mod:`.grade_commands` and :mod:`.desk_commands`.  What they need is
+imported when they run: help comes at once, and without the extra ``course`` a sentence says what is missing.
+
+Who used a command is in the log as "console", unless ``--by`` says who.
 """
 
 from __future__ import annotations
 
-import time
-from functools import partial
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from pttt_ooc.course.server.copy_commands import add_copy_commands, database_of
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
-from pttt_ooc.options import COURSE, DataOption, ForceOption, JsonOption, group
+from pttt_ooc.options import COURSE, CourseGameOption, DataOption, ForceOption, JsonOption, group, spread
 
 if TYPE_CHECKING:
-    pass
+    from sqlalchemy.orm import Session
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The team's name.")]
-NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the submission.")]
+    from pttt_ooc.course.data.database import Database
+    from pttt_ooc.course.server.backup import Copy
 
-course = group("Look after a course: its teams, and copies of it.")
+course = group("Run a course: assignments, people, dates, grades, copies.")
+
+TeamArgument = Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")]
+AssignmentArgument = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")]
+ByOption = Annotated[str, typer.Option("--by", metavar="WHO", help="Who decides, for the log.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")]
+ReasonOption = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; the team sees it.")]
+
+
+class CourseOptions(NamedTuple):
+    """The options of a command that looks at a course."""
+
+    as_json: JsonOption = False
+    data: DataOption = COURSE
+
+
+class DecisionOptions(NamedTuple):
+    """The options of a command by which somebody decides."""
+
+    as_json: JsonOption = False
+    data: DataOption = COURSE
+    by: ByOption = "console"
+
+
+def command(example: str, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a function to ``pttt course`` as a command, with an example of its use."""
+    return lambda made: course.command(name, epilog=f"Example: pttt course {example}")(spread(made))
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
-    app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://course.example")(
-        submit
-    )
-    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://course.example")(pick)
+    """Give the commands to the command line, for one release also under their former name."""
     app.add_typer(course, name="course")
+    app.add_typer(course, name="grader", hidden=True)
 
 
-def submit(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE [FILE]", help="A zip with one .npy file; or player 0's and player 1's."),
-    ],
-    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course.")],
-    token: Annotated[
-        str | None,
-        typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
-    ] = None,
-    player: Annotated[int | None, typer.Option(min=0, max=1, help="Player of a single file: 0 or 1.")] = None,
-    wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
-    as_json: JsonOption = False,
-) -> None:
-    """Submit a strategy to a course, or one for each player, which a page then shows together.
-
-    The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
-    """
-    from pttt_ooc.course.server.client import submit as send_files
-
-    if not send_files(files, player, server, token, wait, as_json):
-        raise typer.Exit(1)
+@contextmanager
+def open_course(here: CourseOptions | DecisionOptions) -> Iterator[Database]:
+    """The database of a course for the block."""
+    with extra("course", "The course"):
+        from pttt_ooc.course.data.assignments import settle_assignments
+        from pttt_ooc.course.data.database import Database
+        from pttt_ooc.course.data.settings import read_settings
+        from pttt_ooc.disk.rights import private
+    settings = read_settings(here.data)
+    with private(), closing(Database.of(here.data, settings.database_url, settings.game)) as database:
+        settle_assignments(database, here.data)
+        yield database
 
 
-def pick(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")],
-    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Your submission; none: the last ones count.")],
-    server: Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course.")],
-    token: Annotated[
-        str | None,
-        typer.Option(metavar="TOKEN", envvar="PTTT_TOKEN", help="Your team's; better in the environment than here."),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Pick which of your submissions counts, where teams choose; until the assignment closes."""
-    from pttt_ooc.course.server.client import pick as send_pick
+@contextmanager
+def reading(here: CourseOptions | DecisionOptions) -> Iterator[Session]:
+    """A session of a course's database that changes nothing."""
+    with open_course(here) as database, database.reading() as session:
+        yield session
 
-    send_pick(assignment, number, server, token, as_json)
+
+@contextmanager
+def writing(here: CourseOptions | DecisionOptions) -> Iterator[Session]:
+    """A transaction of a course's database."""
+    with open_course(here) as database, database.writing() as session:
+        yield session
+
+
+@contextmanager
+def trying(database: Database, dry_run: bool) -> Iterator[Session]:
+    """A transaction, which a dry run takes back."""
+    if not dry_run:
+        with database.writing() as session:
+            yield session
+        return
+    with database.reading() as session:
+        yield session
+        session.rollback()
+
+
+def tell(told: Any, here: CourseOptions | DecisionOptions, lines: list[str]) -> None:
+    """Print facts as JSON, or lines for people."""
+    if here.as_json:
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        print("\n".join(lines))
 
 
 # ---------------------------------------------------------------------------------------------
-# Looking after a course
+# The course
 
 
-_database = partial(database_of, what="The course")
-
-
-@course.command("add-team", epilog="Example: pttt course add-team 'Team A'")
-def add_team(name: NameArgument, data: DataOption = COURSE) -> None:
-    """Add a team, and print its token, once: only a hash of it is kept."""
-    with _database(data) as database:
-        from pttt_ooc.course.people import teams
-
-        print(teams.add_team(database, name))
-
-
-@course.command("rotate-token", epilog="Example: pttt course rotate-token 'Team A'")
-def rotate_token(name: NameArgument, data: DataOption = COURSE) -> None:
-    """Print a new token for a team; the old one is good for nothing from now on."""
-    with _database(data) as database:
-        from pttt_ooc.course.people import teams
-
-        print(teams.rotate_token(database, name))
-
-
-@course.command("remove-team", epilog="Example: pttt course remove-team 'Team A' --yes")
-def remove_team(
-    name: NameArgument,
-    data: DataOption = COURSE,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+@command("init --data course --name 'Ada Lovelace' --email ada@example.org")
+def init(
+    here: CourseOptions,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The first instructor.")],
+    email: Annotated[str, typer.Option(metavar="EMAIL", help="The instructor's address.")],
+    game: CourseGameOption = None,
 ) -> None:
-    """Remove a team with all its submissions and files."""
-    with _database(data) as database:
-        from pttt_ooc.course.data.storage import Storage
-        from pttt_ooc.course.people import teams
+    """Make a course and its first instructor; prints the instructor's token, once.
 
-        if not yes and not typer.confirm(f"Remove {name} with all its submissions?"):
-            raise typer.Exit(1)
-        files = teams.remove_team(database, name)
-        storage = Storage(data)
-        for file in files:
-            storage.upload(file).unlink(missing_ok=True)
-        print(f"{name} is removed, and {len(files)} submissions with it.")
-
-
-@course.command("list-teams", epilog="Example: pttt course list-teams")
-def list_teams(data: DataOption = COURSE) -> None:
-    """List the teams with the numbers of their submissions."""
-    with _database(data) as database:
-        from pttt_ooc.course.data.names import readable_name
-        from pttt_ooc.course.people import teams
-        from pttt_ooc.pipeline.show.tables import print_table, whole
-
-        rows = teams.list_teams(database)
-    since = (time.strftime("%Y-%m-%d", time.gmtime(team.created_at)) for team in rows)
-    cells = [
-        (whole(readable_name(team.name)), team.submissions, team.accepted, day)
-        for team, day in zip(rows, since, strict=True)
-    ]
-    print_table(("team", "submissions", "accepted", "since"), cells)
-
-
-@course.command(epilog="Example: pttt course rejudge 17")
-def rejudge(number: NumberArgument, data: DataOption = COURSE) -> None:
-    """Judge a rejected submission again, such as one that the server could not judge."""
-    with _database(data) as database:
-        from pttt_ooc.course.strategies.judging import judge_again
-
-        judge_again(database, number)
-        print(f"Submission {number} is in the queue again.")
+    A directory of `pttt serve` may be there already: it becomes a course, with all that is in it.
+    """
+    with extra("course", "The course"):
+        from pttt_ooc.course.data.audit import CONSOLE, note
+        from pttt_ooc.course.data.settings import make_settings
+        from pttt_ooc.course.data.term_tables import INSTRUCTOR
+        from pttt_ooc.course.grades import course_file
+        from pttt_ooc.course.people.people import add_staff, staff
+        from pttt_ooc.disk.files import atomic_write_text
+        from pttt_ooc.disk.rights import private
+        from pttt_ooc.errors import CourseError
+    with private():
+        make_settings(here.data, game)
+    file = here.data / course_file.COURSE_FILE
+    with writing(here) as session:
+        if any(one.role == INSTRUCTOR for one in staff(session)):
+            raise CourseError(f"{here.data} has an instructor already; `pttt course staff` adds others.")
+        token = add_staff(session, name, email, INSTRUCTOR)
+        note(session, CONSOLE, "staff", email=email, role=INSTRUCTOR)
+        text = course_file.text_of(course_file.course_file(session))
+    if not file.exists():
+        with private():
+            atomic_write_text(file, text)
+    tell({"token": token, "name": name, "email": email, "file": str(file)}, here, [token])
+    typer.echo(
+        f"{file} describes the assignments; edit it, then: pttt course apply {file} --data {here.data}", err=True
+    )
 
 
-@course.command("open", epilog="Example: pttt course open 17")
-def open_submission(number: NumberArgument, data: DataOption = COURSE) -> None:
-    """Let everybody play against an accepted submission; its team can do so on its page."""
-    _open_to_play(number, True, data)
-    print(f"Everybody may play against submission {number}.")
+@command("assignments --data course")
+def assignments(here: CourseOptions) -> None:
+    """List the assignments with their dates."""
+    with reading(here) as session:
+        import time
+
+        from pttt_ooc.course.data import dates
+        from pttt_ooc.course.data.assignments import all_assignments, term_of
+        from pttt_ooc.course.grades.course_file import course_file
+        from pttt_ooc.course.grades.gradebook import most_of
+
+        zone, now = term_of(session).zone, time.time()
+        told = course_file(session).model_dump(mode="json", exclude_none=True)
+        rows = [
+            f"{one.name}: {one.kind}, {one.dates.state(now)}, "
+            + (f"due {dates.readable_instant(one.due_at, zone)}" if one.due_at is not None else "no deadline")
+            + f", {most_of(one):g} points{', released' if one.released else ''}"
+            for one in all_assignments(session)
+        ]
+    tell(told, here, rows or ["There are no assignments."])
 
 
-@course.command("close", epilog="Example: pttt course close 17")
-def close_submission(number: NumberArgument, data: DataOption = COURSE) -> None:
-    """Close a submission for play."""
-    _open_to_play(number, False, data)
-    print(f"Nobody can play against submission {number} any more.")
+@command("file --data course > course.yaml", "file")
+def write_file(here: CourseOptions) -> None:
+    """Print the course as a course.yaml, as it is now."""
+    with reading(here) as session:
+        from pttt_ooc.course.grades.course_file import course_file, text_of
+
+        found = course_file(session)
+    tell(found.model_dump(mode="json", exclude_none=True), here, [text_of(found).rstrip("\n")])
 
 
-def _open_to_play(number: int, opened: bool, data: Path) -> None:
-    with _database(data) as database:
-        from pttt_ooc.course.strategies.submissions import open_to_play
+@command("apply course.yaml --dry-run --data course")
+def apply(
+    here: DecisionOptions,
+    file: Annotated[Path, typer.Argument(metavar="COURSE.yaml", help="The course as it is to be.")],
+    dry_run: DryRunOption = False,
+) -> None:
+    """Make the course as its file says, and show what changes, grades included."""
+    with open_course(here) as database:
+        from pttt_ooc.course.grades.course_file import apply as apply_file
+        from pttt_ooc.course.grades.course_file import read_course_file
+        from pttt_ooc.course.grades.rejudging import changed_points, points_now
 
-        open_to_play(database, number, opened)
+        wanted = read_course_file(file)
+        with trying(database, dry_run) as session:
+            before = points_now(session)
+            changes = [str(change) for change in apply_file(session, wanted, here.data, here.by)]
+            grades = changed_points(before, points_now(session))
+    tell(
+        {"changes": changes, "grades": grades, "dry_run": dry_run},
+        here,
+        changes + grades or ["Nothing changes."],
+    )
 
 
-@course.command(epilog="Example: pttt course kit starter-kit.zip")
+@command("publish public --data course")
+def publish(
+    here: CourseOptions,
+    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="Empty, or an earlier publication.")],
+) -> None:
+    """Write the course as static pages: standings, assignments, announcements; no points and no students."""
+    with open_course(here) as database:
+        from pttt_ooc.course.data.game_directory import make_games
+        from pttt_ooc.course.data.settings import read_settings
+        from pttt_ooc.course.pages.publication import publish as write_pages
+
+        make_games(database, here.data)  # they know then who is disqualified
+        with database.reading() as session:
+            files = write_pages(session, read_settings(here.data), here.data, directory)
+    told = {"directory": str(directory), "files": [file.name for file in files]}
+    tell(told, here, [f"{directory}: {len(files)} files; open index.html."])
+
+
+@command("doctor --data course")
+def doctor(
+    here: CourseOptions,
+    digests: Annotated[bool, typer.Option("--digests", help="Also read all files, and compare their digests.")] = False,
+) -> None:
+    """Look for what needs attention; the exit code is 1 if there is anything."""
+    with extra("course", "The course"):
+        from pttt_ooc.course.grades.diagnosis import diagnosis
+        from pttt_ooc.disk.rights import private
+    with private():
+        found = diagnosis(here.data, digests)
+    tell(found, here, found or ["Nothing needs attention."])
+    if found:
+        raise typer.Exit(1)
+
+
+@command("kit starter-kit.zip --data course")
 def kit(
+    here: CourseOptions,
     file: Annotated[Path, typer.Argument(metavar="FILE.zip", help="The starter kit to write.")],
     force: ForceOption = False,
-    data: DataOption = COURSE,
 ) -> None:
     """Write the starter kit that the course hands out.
 
     It has both lists of infosets, the uniform strategies, and programs to start from.
     """
-    check_output(file, [data], force=force, suffix=".zip")
+    check_output(file, [here.data], force=force, suffix=".zip")
     with extra("course", "The course"):
         from pttt_ooc.course.strategies.starter_kit import write_kit_of
         from pttt_ooc.disk.rights import private
     with private():  # the index, which is made in the course's directory
-        write_kit_of(data, file)
-    print(f"{file}: {file.stat().st_size / 1e6:.1f} MB.")
+        write_kit_of(here.data, file)
+    size = file.stat().st_size
+    tell({"file": str(file), "bytes": size}, here, [f"{file}: {size / 1e6:.1f} MB."])
 
 
-add_copy_commands(course, "course")
+# ---------------------------------------------------------------------------------------------
+# Copies
+
+
+@command("backup monday.tar --data course")
+def backup(
+    here: CourseOptions,
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],
+    force: ForceOption = False,
+) -> None:
+    """Copy all of a course into one file, while it goes on; prints a digest of the copy.
+
+    The exit code is 1 if a file that should be in the copy is lost or damaged; all else is in it then.
+    """
+    with open_course(here) as database:
+        from pttt_ooc.course.data.storage import Storage
+        from pttt_ooc.course.server.backup import write_backup
+
+        check_output(file, [here.data, *database.files()], force=force)
+        copy = write_backup(database, Storage(here.data), file)
+    _tell_copy(file, copy, here)
+    if copy.missing:
+        raise typer.Exit(1)
+
+
+@command("restore monday.tar --data restored")
+def restore(
+    here: CourseOptions,
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="A copy.")],
+    database_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="An empty database for the tables; none: a file in the directory, as by default."
+        ),
+    ] = None,
+) -> None:
+    """Make a course from a copy, in a directory that holds none; checks all of it, and prints the copy's digest."""
+    with extra("course", "The course"):
+        from pttt_ooc.course.server.backup import read_backup
+        from pttt_ooc.disk.rights import private
+    with private():
+        copy = read_backup(file, here.data, database_url)
+    _tell_copy(here.data, copy, here, f"Start it with `pttt serve --data {here.data}`.")
+
+
+def _tell_copy(path: Path, copy: Copy, here: CourseOptions, *more: str) -> None:
+    told = {"path": str(path), "submissions": copy.submissions, "digest": copy.digest, "missing": list(copy.missing)}
+    tell(told, here, [f"{path}: {copy.submissions} submissions, digest {copy.digest}.", *more])
+    if not here.as_json:
+        print(*copy.missing, sep="\n", end="\n" if copy.missing else "", file=sys.stderr)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.course.server.grade_commands import tell_grades
-from pttt_ooc.course.server.term_commands import (
+from pttt_ooc.course.server.commands import (
     AssignmentArgument,
     CourseOptions,
     DecisionOptions,
@@ -23,6 +22,7 @@ from pttt_ooc.course.server.term_commands import (
     trying,
     writing,
 )
+from pttt_ooc.course.server.grade_commands import tell_grades
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.options import ForceOption
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 _LISTED = 50
+NumberArgument = Annotated[int, typer.Argument(metavar="NUMBER", help="Number of the submission.")]
 KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, bots, agents or report.")]
 
 
@@ -42,6 +43,8 @@ def add_commands(app: typer.Typer) -> None:
     command("disqualify 'Team A' strategies --reason 'Code of others'")(disqualify)
     command("pick 'Team A' strategies 17 --data course")(pick)
     command("similar --data course")(similar)
+    command("open 17 --data course", "open")(open_submission)
+    command("close 17 --data course", "close")(close_submission)
     command("deliveries --data course")(deliveries)
     command("house data/pttt-abrupt/full/pttt_pl0.zip data/pttt-abrupt/full/pttt_pl1.zip")(house)
     command("download strategies -o strategies.zip --data course")(download)
@@ -228,6 +231,24 @@ def similar(here: CourseOptions) -> None:
     tell([one.facts() for one in found], here, lines(found) or ["None are found."])
 
 
+def open_submission(here: CourseOptions, number: NumberArgument) -> None:
+    """Let everybody play against an accepted submission; its team can do so on its page."""
+    _open_to_play(here, number, True, f"Everybody may play against submission {number}.")
+
+
+def close_submission(here: CourseOptions, number: NumberArgument) -> None:
+    """Close a submission for play."""
+    _open_to_play(here, number, False, f"Nobody can play against submission {number} any more.")
+
+
+def _open_to_play(here: CourseOptions, number: int, opened: bool, sentence: str) -> None:
+    with open_course(here) as database:
+        from pttt_ooc.course.strategies.submissions import open_to_play
+
+        open_to_play(database, number, opened)
+    tell({"submission": number, "open": opened}, here, [sentence])
+
+
 def house(
     here: DecisionOptions,
     first: Annotated[Path, typer.Argument(metavar="FILE0.zip", help="Player 0's strategy.")],
@@ -257,8 +278,8 @@ def deliveries(
 ) -> None:
     """List announcements on their way to webhooks and by e-mail, and what became of them."""
     with reading(here) as session:
-        from pttt_ooc.course.people.deliveries import deliveries as found
-        from pttt_ooc.course.people.deliveries import facts
+        from pttt_ooc.course.people.post import deliveries as found
+        from pttt_ooc.course.people.post import facts
 
         told = facts(found(session, most))
     lines = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.course.server.term_commands import (
+from pttt_ooc.course.server.commands import (
     AssignmentArgument,
     CourseOptions,
     DecisionOptions,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.course.server.term_commands import (
+from pttt_ooc.course.server.commands import (
     CourseOptions,
     DecisionOptions,
     DryRunOption,
+    TeamArgument,
     command,
     open_course,
     tell,
@@ -30,6 +33,10 @@ def add_commands(app: typer.Typer) -> None:
     """Give the commands to the group ``pttt course``, which :mod:`.commands` has given to the command line."""
     command("staff 'Alan Turing' alan@example.org --role assistant")(staff)
     command("teams roster.csv --tokens tokens.csv --data course")(teams)
+    command("add-team 'Team A' --data course")(add_team)
+    command("rotate-token 'Team A' --data course")(rotate_token)
+    command("remove-team 'Team A' --yes --data course")(remove_team)
+    command("list-teams --data course")(list_teams)
     command("invite --team 'Team A' --data course")(invite)
     command("link ada@example.org --data course")(link)
 
@@ -133,6 +140,62 @@ def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens:
         shown += [f"{name}: {token}" for name, token in change.tokens]
     told = {"changes": change.lines(), "tokens": {} if dry_run or tokens else dict(change.tokens), "dry_run": dry_run}
     tell(told, here, shown)
+
+
+def add_team(here: CourseOptions, name: TeamArgument) -> None:
+    """Add a team, and print its token, once: only a hash of it is kept."""
+    with open_course(here) as database:
+        from pttt_ooc.course.people import teams
+
+        token = teams.add_team(database, name)
+    tell({"team": name, "token": token}, here, [token])
+
+
+def rotate_token(here: CourseOptions, name: TeamArgument) -> None:
+    """Print a new token for a team; the old one is good for nothing from now on."""
+    with open_course(here) as database:
+        from pttt_ooc.course.people import teams
+
+        token = teams.rotate_token(database, name)
+    tell({"team": name, "token": token}, here, [token])
+
+
+def remove_team(
+    here: CourseOptions,
+    name: TeamArgument,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove a team with all its submissions and files."""
+    with open_course(here) as database:
+        from pttt_ooc.course.data.storage import Storage
+        from pttt_ooc.course.people import teams
+
+        if not yes and not typer.confirm(f"Remove {name} with all its submissions?", err=here.as_json):
+            raise typer.Exit(1)
+        files, storage = teams.remove_team(database, name), Storage(here.data)
+        for file in files:
+            storage.upload(file).unlink(missing_ok=True)
+    sentence = f"{name} is removed, and {len(files)} submissions with it."
+    tell({"team": name, "submissions": len(files)}, here, [sentence])
+
+
+def list_teams(here: CourseOptions) -> None:
+    """List the teams with the numbers of their submissions."""
+    with open_course(here) as database:
+        from pttt_ooc.course.data.names import readable_name
+        from pttt_ooc.course.people import teams
+        from pttt_ooc.pipeline.show.tables import print_table, whole
+
+        rows = teams.list_teams(database)
+    if here.as_json:
+        tell([asdict(team) for team in rows], here, [])
+        return
+    days = (time.strftime("%Y-%m-%d", time.gmtime(team.created_at)) for team in rows)
+    cells = [
+        (whole(readable_name(team.name)), team.submissions, team.accepted, day)
+        for team, day in zip(rows, days, strict=True)
+    ]
+    print_table(("team", "submissions", "accepted", "since"), cells)
 
 
 def invite(

@@ -14,22 +14,24 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.course.agents import processes as agents
 from pttt_ooc.course.bots import processes as bots
+from pttt_ooc.course.data.assignments import further_games
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.openid_settings import check_openid
-from pttt_ooc.course.data.settings import CourseSettings, make_settings
+from pttt_ooc.course.data.game_directory import directory_of, make_games
+from pttt_ooc.course.data.settings import CourseSettings, check_openid, make_settings
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.pages.game_exploring import tell_address
-from pttt_ooc.course.server import game_processes as games
 from pttt_ooc.course.strategies import processes as strategies
 from pttt_ooc.course.strategies.game_facts import check_orders, check_value_is_known
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
 from pttt_ooc.errors import CourseError, PtttError
+from pttt_ooc.site.explore.wing import answerer, games_file
 from pttt_ooc.site.service.local_server import processes_behind
 from pttt_ooc.site.service.processes import Child, listen, serve_until_stopped
 from pttt_ooc.site.service.wing import Pages
 
 WEBSERVER = "pttt_ooc.course.server.web_process"
+WORKER = "pttt_ooc.course.server.strategy_worker"
 log = logging.getLogger("pttt.web.processes")
 
 
@@ -59,15 +61,17 @@ def serve(
     PtttError
         If it cannot start, for example as another process serves this directory.
     """
-    # One server for a directory: it holds the lock until all children have ended.
     with private():  # the children see to themselves
+        # First the database: a directory of another version is refused, and nothing is made in it.
         settings = make_settings(data, game)
-        lock = hold(data / "serve.lock", partial(_busy, data), error=CourseError)
-    with lock:
+        database = Database.of(data, settings.database_url, settings.game)
+    with closing(database):
+        # One server for a directory: it holds the lock until all children have ended.
         with private():
-            storage = Storage(data)
-            database = Database.of(data, settings.database_url, settings.game)
-        with closing(database):
+            lock = hold(data / "serve.lock", partial(_busy, data), error=CourseError)
+        with lock:
+            with private():
+                storage = Storage(data)
             # Before anything listens: files left readable are made private, settings that cannot work are refused.
             tighten([*storage.private_paths(), *database.files()])
             check_value_is_known(settings)
@@ -141,7 +145,7 @@ class _Processes:
         with private():
             workers = [
                 *agents.workers(self._data, self._database),
-                *games.workers(self._data, self._database),
+                *game_workers(self._data, self._database),
                 *bots.further_workers(self._data, self._database),
             ]
             own = [strategies.pages(self._data, self._settings.game), *bots.pages(self._data)]
@@ -151,7 +155,7 @@ class _Processes:
         web = (WEBSERVER, str(self._data), str(self._descriptor), parts, self._other_parts)
         self._children = [
             self._child("web", web, (self._descriptor,)),
-            self._child("worker", ("pttt_ooc.course.server.strategy_worker", str(self._data))),
+            self._child("worker", (WORKER, str(self._data))),
             *(self._child(name, tuple(command)) for name, *command in workers),
             *(child for children, _ in behind for child in children),
             *explorers,
@@ -164,8 +168,8 @@ class _Processes:
     def _explorers(self) -> list[Child]:
         """The answerers of further games, which the web process finds by their addresses."""
         found = []
-        for game in games.further_game_names(self._database):
-            children, calls = self._processes_behind(games.pages(self._data, game))
+        for game in further_game_names(self._database):
+            children, calls = self._processes_behind(game_pages(self._data, game))
             tell_address(self._data, game, json.loads(calls)[0][1])
             found += children
         return found
@@ -174,7 +178,7 @@ class _Processes:
         """What the processes depend on."""
         return (
             agents.has_agents(self._database),
-            games.further_game_names(self._database),
+            further_game_names(self._database),
             bots.open_leagues(self._data, self._database),
         )
 
@@ -190,3 +194,41 @@ class _Processes:
 
 def _busy(data: Path, process: str) -> str:
     return f"The course in {data} is being served already (process {process}); stop it first, or name another --data."
+
+
+# ---------------------------------------------------------------------------------------------
+# Further games
+
+
+def game_workers(data: Path, database: Database) -> list[tuple[str, ...]]:
+    """Name, module and arguments of a worker for each further game, whose directory is made.
+
+    Raises
+    ------
+    PtttError
+        If a directory cannot be made, or the value of a game is not known.
+    """
+    games = make_games(database, data)
+    for settings in games:
+        check_value_is_known(settings)
+    return [(f"worker of {one.game}", WORKER, str(directory_of(data, one.game))) for one in games]
+
+
+def game_pages(data: Path, game: str) -> Pages:
+    """The answerer of Explore and Play of a further game, whose directory must be there.
+
+    Raises
+    ------
+    StoreError
+        If the database of games that people play cannot be used.
+    """
+    directory = directory_of(data, game)
+    games_file(directory)
+    call = answerer(directory / "profiles", game, directory / "index")
+    return Pages(name=f"{game} explore", what=game, parts=("",), answerer=call)
+
+
+def further_game_names(database: Database) -> list[str]:
+    """The further games that assignments name."""
+    with database.reading() as session:
+        return further_games(session)

@@ -14,9 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 
-from pttt_ooc.course.data.handout import LISTS, find_handout
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
-from pttt_ooc.course.data.storage import Storage
+from pttt_ooc.course.data.storage import LISTS, Storage, find_handout
 from pttt_ooc.course.strategies.assessor import Assessor, Orders
 from pttt_ooc.disk.files import explain_errors, replacing
 from pttt_ooc.games.structure.index import Index

@@ -12,8 +12,7 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
-from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.database_rows import FILED
+from pttt_ooc.course.data.database import FILED, Database
 from pttt_ooc.course.data.game_directory import course_database, course_of, mirror_teams
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
@@ -21,7 +20,7 @@ from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import Incoming, Storage
 from pttt_ooc.course.data.term_tables import Pair
 from pttt_ooc.course.data.worker_process import Grading, Stopped, Work
-from pttt_ooc.course.people.messenger import sending
+from pttt_ooc.course.people.post import sending
 from pttt_ooc.course.people.teams import add_baseline
 from pttt_ooc.course.strategies.assessor import Assessor, Refusal, open_assessor
 from pttt_ooc.course.strategies.certificates import Certifier

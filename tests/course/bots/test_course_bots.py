@@ -18,7 +18,7 @@ from pttt_ooc.course.bots import league, processes, worker
 from pttt_ooc.course.bots.league import LeagueSettings
 from pttt_ooc.course.bots.opponents import TeamOpponents
 from pttt_ooc.course.bots.submissions import MISSING, UNCHECKED, Bot, Bots
-from pttt_ooc.course.data import uploads_in_flight
+from pttt_ooc.course.data import limits
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.server.bot_parts import parts_of, play_parts
@@ -415,7 +415,7 @@ def test_where_one_bot_may_wait_one_may_be_handed_in(course):
 
 
 def test_a_full_disk_is_told(course, monkeypatch):
-    monkeypatch.setattr(uploads_in_flight, "RESERVE", 1 << 62)
+    monkeypatch.setattr(limits, "RESERVE", 1 << 62)
     assert course.post("Team A", GOOD).status_code == 507
 
 

@@ -1,4 +1,4 @@
-"""Assignments, dates at uploads, frozen standings, people; and a directory of an older version, taken over whole."""
+"""Assignments, dates at uploads, frozen standings, people."""
 
 import json
 

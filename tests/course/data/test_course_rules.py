@@ -5,9 +5,20 @@ import random
 
 import pytest
 
-from pttt_ooc.course.data.choice import BEST, LAST, PICK, Candidate, options
-from pttt_ooc.course.data.expressions import Formula
-from pttt_ooc.course.data.rules import Baseline, FormulaRule, Ranks, Thresholds, check_rule, next_step, points_of
+from pttt_ooc.course.data.choice import Candidate, options
+from pttt_ooc.course.data.rules import (
+    BEST,
+    LAST,
+    PICK,
+    Baseline,
+    Formula,
+    FormulaRule,
+    Ranks,
+    Thresholds,
+    check_rule,
+    next_step,
+    points_of,
+)
 from pttt_ooc.errors import CourseError
 
 # ---------------------------------------------------------------------------------------------

@@ -1,10 +1,13 @@
 """`pttt course`: a course from nothing, and as a file."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
+from pttt_ooc.course.bots.league import League, LeagueSettings, open_league
+from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.course.data.assignments import all_assignments
 from pttt_ooc.course.grades.course_file import apply, read_course_file
 from pttt_ooc.errors import CourseError
@@ -168,6 +171,36 @@ def test_an_assignment_keeps_what_was_handed_in_for_it_also_without_grades(tmp_p
     changes = applied("[{name: pttt, kind: strategies}, {name: cup, kind: bots}]")
     assert "- assignment strategies: strategies" in [str(one) for one in changes]
     made.close()
+
+
+def test_a_directory_of_serve_becomes_a_course(tmp_path):
+    lab = Lab(tmp_path / "course")
+    data = lab.data
+    open_league(data, LeagueSettings())
+    lab.baseline()
+    lab.team("Team A")
+    bots = Bots(League(data))
+    bots.take_in(SimpleNamespace(id=2, name="Team A"), "team7.py", b"print()")
+    bots.close()
+    for player in (0, 1):
+        upload(lab, "Team A", player, 1, 4.0)
+    lab.close()
+    course(data, "init", "--name", "Ada", "--email", "ada@example.org")
+    assert course(data, "assignments").splitlines() == [
+        "strategies: strategies, open, no deadline, 0 points",
+        "bots: bots, open, no deadline, 0 points",
+    ]
+    (tmp_path / "course.yaml").write_text("assignments: [{name: bots, kind: bots}]")
+    assert "it has submissions" in course(data, "apply", tmp_path / "course.yaml", code=1)
+    rule = "{kind: baseline, figure: sum, points: 50}"
+    (tmp_path / "course.yaml").write_text(
+        f"assignments: [{{name: pttt, kind: strategies, rule: {rule}}}, {{name: bots, kind: bots}}]"
+    )
+    told = course(data, "apply", tmp_path / "course.yaml", "--dry-run").splitlines()
+    assert "~ Team A, pttt: – → 0 points" in told  # it is worse than Uniform
+    assert "- assignment strategies: strategies" in told
+    course(data, "apply", tmp_path / "course.yaml")
+    assert "Team A,pttt,0,50" in course(data, "grades")
 
 
 @pytest.mark.slow

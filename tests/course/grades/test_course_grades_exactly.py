@@ -8,13 +8,23 @@ import pytest
 from pttt_ooc.course.agents.standings import standings as agent_standings
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import Term, set_term
-from pttt_ooc.course.data.choice import BEST, LAST, PICK, Candidate, options
+from pttt_ooc.course.data.choice import Candidate, LateDays, options
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.dates import Dates, days_late, late_cost, zone_of
-from pttt_ooc.course.data.late_days import LateDays
 from pttt_ooc.course.data.memberships import Stay
 from pttt_ooc.course.data.models import BASELINE, Submission, Team
-from pttt_ooc.course.data.rules import Baseline, FormulaRule, Ranks, Thresholds, most_points, next_step, points_of
+from pttt_ooc.course.data.rules import (
+    BEST,
+    LAST,
+    PICK,
+    Baseline,
+    FormulaRule,
+    Ranks,
+    Thresholds,
+    most_points,
+    next_step,
+    points_of,
+)
 from pttt_ooc.course.data.standings import beats, leaderboard, place_of, ranks_of
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Disqualification, Extension, Likeness, Mark, Pick
