@@ -4,7 +4,7 @@ import threading
 
 from pttt_ooc.course.agents.worker import Worker
 from pttt_ooc.course.grades.course_file import apply, read_course_file
-from pttt_ooc.course.grades.rehearsals import GRADING
+from pttt_ooc.course.grades.rejudging import GRADING
 from tests.course.server_kit import bearer
 
 FIRST = b"def choose(legal, state):\n    return legal[0]\n"

@@ -31,7 +31,7 @@ def all_kinds(tmp_path):
     for place in (lab.data, cup):
         open_league(place, LeagueSettings(pools=(1,), qualify=(1,), marks=(10,)))
         bots = Bots(League(place))
-        bots.hand_in(SimpleNamespace(id=2, name="Team A"), "team7.py", f"print({place.name!r})".encode())
+        bots.take_in(SimpleNamespace(id=2, name="Team A"), "team7.py", f"print({place.name!r})".encode())
         with bots.database.writing() as session:
             session.add(HardPositions(bot_id=1, team_id=2, hard="[]", trials="[]"))
         bots.close()

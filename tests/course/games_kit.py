@@ -7,10 +7,10 @@ from pttt_ooc.course.data.queue import waiting
 from pttt_ooc.course.grades.course_file import apply, read_course_file
 from pttt_ooc.course.grades.gradebook import settle_if_graded
 from pttt_ooc.course.strategies.assessor import Assessor
-from pttt_ooc.course.strategies.baseline import submit_baseline
-from pttt_ooc.course.strategies.jobs import Judge
+from pttt_ooc.course.strategies.judging import Judge
 from pttt_ooc.course.strategies.starter_kit import ensure_kit
-from tests.course.server_kit import bearer, random_tensor, zip_bytes
+from pttt_ooc.course.strategies.worker import take_in_baseline
+from tests.course.server_kit import FEW, bearer, random_tensor, zip_bytes
 from tests.kits.helpers import small_engine
 
 OTHER, OTHER_VALUE = "mini-2x3k3-abrupt", (17 / 72, 17 / 72)
@@ -48,9 +48,10 @@ class SecondGame:
         self.judge = Judge(
             self.course.database, self.course.storage, self.assessor, threading.Event(), settle_if_graded, course
         )
+        self.judge._likenesses.games = FEW
 
     def baseline(self):
-        submit_baseline(self.course.database, self.course.storage, self.assessor)
+        take_in_baseline(self.course.database, self.course.storage, self.assessor)
         self.run()
 
     def kit(self):

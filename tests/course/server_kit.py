@@ -34,9 +34,9 @@ from pttt_ooc.course.people import teams
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.server.web_process import server_of
 from pttt_ooc.course.strategies.assessor import Assessor
-from pttt_ooc.course.strategies.baseline import submit_baseline
-from pttt_ooc.course.strategies.jobs import Judge
+from pttt_ooc.course.strategies.judging import Judge
 from pttt_ooc.course.strategies.starter_kit import ensure_kit
+from pttt_ooc.course.strategies.worker import take_in_baseline
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from pttt_ooc.pipeline.files.tensors import strategy_from_tensor, tensor_from_strategy
@@ -46,6 +46,7 @@ from tests.kits.patience import PATIENCE, wait_until
 ROOT = Path(__file__).parent.parent.parent
 GAME = "mini-2x3k2-abrupt"
 VALUE = (0.7647056, 0.764706)
+FEW = 10
 # A process that the parent kills because it takes long to stop is a failure, but no busy machine is to cause it.
 SERVE = (
     f"from pttt_ooc.site.service import processes; processes._STOP_SECONDS = {PATIENCE}; "
@@ -139,6 +140,7 @@ class Lab:
         value = self.settings.game_value or VALUE
         self.assessor = Assessor(small_engine(GAME), self.storage, value, self.settings.orders(data))
         self.judge = Judge(self.database, self.storage, self.assessor, self.stopping, settle_if_graded)
+        self.judge._likenesses.games = FEW  # tests of likeness have as many as a course
         self.client = TestClient(create_app(self.course), base_url="http://course", raise_server_exceptions=False)
         self.tokens = {}
 
@@ -147,7 +149,7 @@ class Lab:
         return self.tokens[name]
 
     def baseline(self):
-        submit_baseline(self.database, self.storage, self.assessor)
+        take_in_baseline(self.database, self.storage, self.assessor)
         self.run()
 
     def kit(self):

@@ -221,3 +221,36 @@ def set_sounds(page, on):
     page.get_by_role("button", name="Keys and sounds").click()
     page.get_by_role("checkbox", name="Sounds").set_checked(on)
     page.keyboard.press("Escape")
+
+
+CONTRAST = """
+(pairs) => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const luminance = layers => {
+    for (const [colour, opacity] of layers) {
+      canvas.globalAlpha = opacity; canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    }
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map(v => v / 255)
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = getComputedStyle(document.body).backgroundColor, style = (c, p) => getComputedStyle(c)[p];
+  const against = (front, layers) => {
+    const [a, b] = [luminance([[front, 1]]), luminance(layers)].sort((a, b) => b - a);
+    return (a + 0.05) / (b + 0.05);
+  };
+  const found = {};
+  for (const text of document.querySelectorAll("svg text")) {
+    const shade = text.classList.contains("tick") ? [] : [[style(document.querySelector(".shade"), "fill"),
+      text.classList.contains("zero") ? 0 : 0.75]];
+    found[text.getAttribute("class")] = against(style(text, "fill"), [[paper, 1], ...shade]);
+  }
+  const cell = document.querySelector(".matrix tbody td");
+  for (let step = -5; cell && step <= 5; step++) {
+    cell.className = "v" + step;
+    found[cell.className] = against(style(cell, "color"), [[paper, 1], [style(cell, "backgroundColor"), 1]]);
+  }
+  return found;
+}
+"""
+"""The contrast of letters with the shades behind them, which axe-core cannot see, by the classes of the letters."""

@@ -9,14 +9,16 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import LargeBinary, String, delete, func, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, deferred, mapped_column, undefer, undefer_group
 
-from pttt_ooc.course.bots.league import League
+from pttt_ooc.course.bots.league import League, is_there
 from pttt_ooc.course.data.limits import Limits, SubmissionError, check_limits
 from pttt_ooc.course.data.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED, WITHDRAWN, Judged, Team
 from pttt_ooc.course.data.queue import ATTEMPTS, Queue, Verdict
@@ -131,7 +133,7 @@ class Bots:
         limits = Limits("bots", s.bots_per_hour, s.waiting_per_team, daily=s.bots_per_day)
         check_limits(session, Bot, team, limits, ahead)
 
-    def hand_in(self, team: Team, file: str, content: bytes, begun_at: float | None = None) -> tuple[Bot, bool]:
+    def take_in(self, team: Team, file: str, content: bytes, begun_at: float | None = None) -> tuple[Bot, bool]:
         """Store a team's bot for the worker; returns it, and whether it is new.
 
         Parameters
@@ -184,6 +186,11 @@ class Bots:
         """A team's latest accepted bot, which plays for it."""
         with self.database.reading() as session:
             return self._latest(session, team)
+
+    def teams(self) -> set[int]:
+        """The numbers of the teams that have handed in bots."""
+        with self.database.reading() as session:
+            return set(session.scalars(select(Bot.team_id).distinct()))
 
     def of_team(self, team: int, texts: bool = False) -> list[Bot]:
         """A team's bots, latest first; `texts`: with the long texts of their verdicts."""
@@ -296,6 +303,16 @@ class Bots:
         query = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
         with self.database.reading() as session:
             return list(session.scalars(query.options(undefer(Bot.content)) if content else query))
+
+
+@contextmanager
+def open_bots(data: Path) -> Iterator[Bots | None]:
+    """The bots of the league in a directory, during the block; None if there is no league, or it is not open."""
+    if not is_there(data):
+        yield None
+        return
+    with closing(Bots(League(data))) as bots:
+        yield bots
 
 
 def _position(facts: dict[str, Any]) -> HardPosition:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.course.bots.league import League, course_of
-from pttt_ooc.course.bots.practice import PracticeWork, names_of
-from pttt_ooc.course.bots.seats import Seats
+from pttt_ooc.course.bots.practice import PracticeWork, Seats, names_of
 from pttt_ooc.course.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.models import ACCEPTED, REJECTED

@@ -21,18 +21,19 @@ from sqlalchemy.orm import Session
 from pttt_ooc.config import Name, check_section, number
 from pttt_ooc.course.agents.settings import AgentSettings, check_playable
 from pttt_ooc.course.bots.league import league_directory
+from pttt_ooc.course.bots.submissions import open_bots
 from pttt_ooc.course.data.agents_tables import Agent
-from pttt_ooc.course.data.assignments import LEAGUE, Term, all_assignments, set_term, term_of
+from pttt_ooc.course.data.assignments import LEAGUE, Term, all_assignments, further_of, set_term, term_of
 from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.dates import Dates, instant, instant_text, zone_of
-from pttt_ooc.course.data.game_directory import directory_of
+from pttt_ooc.course.data.game_directory import directory_of, strategies_of
 from pttt_ooc.course.data.models import OF_STUDENTS, Submission, Team
 from pttt_ooc.course.data.rules import AGENTS, BEST, BOTS, LAST, REPORT, STRATEGIES, Points, Rule, check_rule
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.people.teams import set_aliases
-from pttt_ooc.course.strategies.value import check_value_is_known
+from pttt_ooc.course.strategies.game_facts import check_value_is_known
 from pttt_ooc.errors import CourseError
 
 COURSE_FILE = "course.yaml"
@@ -243,9 +244,10 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
             continue
         # Kind, game and league say what a submission is: they stay once other rows depend on the assignment.
         if found.kind != section.kind:
-            _check_unused(session, found, "change its kind")
+            _check_unused(session, found, data, wanted, "change its kind")
         elif found.kind in (STRATEGIES, BOTS) and found.settings != columns["settings"]:
-            _check_unused(session, found, f"change its {'game' if found.kind == STRATEGIES else 'league'}")
+            what = f"change its {'game' if found.kind == STRATEGIES else 'league'}"
+            _check_unused(session, found, data, wanted, what)
         for column, value in columns.items():
             before = getattr(found, column)
             if before != value:
@@ -257,13 +259,9 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
                     )
                 )
                 setattr(found, column, value)
-    # What the file has no longer is removed if nothing depends on it.  Strategies for the course's own game name no
-    # assignment: they keep the last one that they can count for.
+    # What the file has no longer is removed if nothing depends on it.
     for gone in there.values():
-        _check_unused(session, gone, "be removed")
-        left = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is None]
-        if gone.kind == STRATEGIES and gone.settings is None and not left:
-            _check_no_strategies(session, gone)
+        _check_unused(session, gone, data, wanted, "be removed")
         changes.append(Change(f"assignment {gone.name}", gone.kind, None))
         session.delete(gone)
     session.flush()
@@ -307,22 +305,34 @@ def _check_games(wanted: CourseFile, data: Path) -> None:
         check_value_is_known(read_settings(directory) if directory.is_dir() else CourseSettings(game=game))
 
 
-def _check_no_strategies(session: Session, assignment: Assignment) -> None:
-    of_teams = select(Submission.id).join(Team, Team.id == Submission.team_id).where(*OF_STUDENTS)
-    if session.scalar(of_teams.limit(1)) is not None:
-        raise CourseError(
-            f"Assignment {assignment.name} cannot be removed: it has submissions. Keep it in course.yaml."
-        )
+def _check_unused(session: Session, assignment: Assignment, data: Path, wanted: CourseFile, what: str) -> None:
+    """Raise a CourseError if something was handed in or decided for an assignment.
 
-
-def _check_unused(session: Session, assignment: Assignment, what: str) -> None:
+    Strategies and bots name no assignment: what the file keeps is still what they count for.
+    """
     tables = (Report, Agent, Extension, Pick, Mark, Adjustment, GradeRow)
-    for table in tables:
-        found = session.scalar(select(table.id).where(table.assignment_id == assignment.id).limit(1))
-        if found is not None:
-            raise CourseError(
-                f"Assignment {assignment.name} cannot {what}: it has {table.__tablename__}. Keep it in course.yaml."
-            )
+    there = [
+        table.__tablename__
+        for table in tables
+        if session.scalar(select(table.id).where(table.assignment_id == assignment.id).limit(1)) is not None
+    ]
+    same = [one for one in wanted.assignments if (one.kind, one.settings) == (assignment.kind, assignment.settings)]
+    if not same and assignment.kind in (STRATEGIES, BOTS) and _is_handed_in(session, assignment, data):
+        there.append("submissions" if assignment.kind == STRATEGIES else assignment.kind)
+    if there:
+        raise CourseError(f"Assignment {assignment.name} cannot {what}: it has {there[0]}. Keep it in course.yaml.")
+
+
+def _is_handed_in(session: Session, assignment: Assignment, data: Path) -> bool:
+    """Whether teams have handed in strategies for the game of an assignment, or bots for its league."""
+    teams = set(session.scalars(select(Team.id).where(*OF_STUDENTS)))
+    if assignment.kind == STRATEGIES:
+        with strategies_of(session, assignment, data) as source:
+            owners = set(source.scalars(select(Submission.team_id))) if source is not None else set()
+    else:
+        with open_bots(league_directory(data, further_of(assignment))) as bots:
+            owners = bots.teams() if bots else set()
+    return bool(teams & owners)
 
 
 def course_file(session: Session) -> CourseFile:

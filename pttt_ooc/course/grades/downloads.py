@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,9 +12,10 @@ from typing import IO, cast
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, undefer
 
 from pttt_ooc.course.bots.league import league_directory
+from pttt_ooc.course.bots.submissions import Bot, open_bots
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import find_assignment, further_of
 from pttt_ooc.course.data.choice import TeamDates
@@ -26,7 +25,7 @@ from pttt_ooc.course.data.models import OF_STUDENTS, Judged, Submission, Team
 from pttt_ooc.course.data.rules import AGENTS, BOTS, STRATEGIES
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Report
-from pttt_ooc.course.grades.exports import safe
+from pttt_ooc.course.grades.exports import safe, table
 from pttt_ooc.course.grades.gradebook import current
 from pttt_ooc.site.shell.zip_stream import Pieces
 
@@ -107,18 +106,12 @@ def folder_of(team: Team) -> str:
 
 
 def _bots(data: Path) -> list[tuple[Judged, str, Content, str]]:
-    from pttt_ooc.course.bots.league import League, is_there
-    from pttt_ooc.course.bots.submissions import Bot, Bots
-
-    if not is_there(data):
-        return []
-    bots = Bots(League(data))
-    try:
+    with open_bots(data) as bots:
+        if bots is None:
+            return []
         with bots.database.reading() as session:
             rows = session.scalars(select(Bot).order_by(Bot.id)).all()
-            return [(bot, f"bot-{bot.id}-{bot.file}", partial(_bot, data, bot), bot.message) for bot in rows]
-    finally:
-        bots.close()
+    return [(bot, f"bot-{bot.id}-{bot.file}", partial(_bot, data, bot), bot.message) for bot in rows]
 
 
 def _bot(data: Path, bot: Judged) -> bytes | None:
@@ -128,20 +121,12 @@ def _bot(data: Path, bot: Judged) -> bytes | None:
 
 def bot_file(data: Path, number: int) -> tuple[str, bytes] | None:
     """Name and content of a bot's file; None if there is no such bot, or it is no longer kept."""
-    from sqlalchemy.orm import undefer
-
-    from pttt_ooc.course.bots.league import League, is_there
-    from pttt_ooc.course.bots.submissions import Bot, Bots
-
-    if not is_there(data):
-        return None
-    bots = Bots(League(data))
-    try:
+    with open_bots(data) as bots:
+        if bots is None:
+            return None
         with bots.database.reading() as session:
             found = session.scalar(select(Bot).where(Bot.id == number).options(undefer(Bot.content)))
-            return (found.file, found.content) if found else None
-    finally:
-        bots.close()
+    return (found.file, found.content) if found else None
 
 
 def zip_members(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
@@ -176,12 +161,6 @@ def zip_members(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
             + ["yes" if one.counts else "no", one.row.digest]
             for one in members
         ]
-        archive.writestr(zipfile.ZipInfo(TABLE, _DATE), _table(rows))
+        archive.writestr(zipfile.ZipInfo(TABLE, _DATE), table([_HEADING, *rows]))
         yield pieces.take()
     yield pieces.take()
-
-
-def _table(rows: list[list[str]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([_HEADING, *rows])
-    return out.getvalue()

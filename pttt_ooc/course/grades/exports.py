@@ -84,13 +84,10 @@ def _csv(found: Sequence[Line]) -> str:
     rows = [
         [safe(line.team.own_name), line.assignment.name, _number(line.points), _number(most_of(line.assignment))]
         + [_number((line.facts or {}).get(name)) for name in ("automatic", "manual", "days", "factor", "adjustment")]
-        + [
-            safe((line.facts or {}).get("why", "")),
-            " ".join(map(str, (line.facts or {}).get("submissions", {}).values())),
-        ]
+        + [safe((line.facts or {}).get("why", "")), _submissions(line)]
         for line in found
     ]
-    return _table([*heading, "why", "submissions"], rows)
+    return table([[*heading, "why", "submissions"], *rows])
 
 
 def _submissions(line: Line) -> str:
@@ -111,7 +108,7 @@ def _canvas(found: Sequence[Line]) -> str:
         + [_number(by[team, assignment.id].points) for assignment in assignments]
         for team, one in _students(found)
     ]
-    return _table(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles], [possible, *rows])
+    return table([["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles], possible, *rows])
 
 
 def _gradescope(found: Sequence[Line]) -> str:
@@ -128,7 +125,7 @@ def _gradescope(found: Sequence[Line]) -> str:
         for one in assignments:
             row += [_number(by[team, one.id].points), _number(most_of(one))]
         rows.append(row)
-    return _table(heading, rows)
+    return table([heading, *rows])
 
 
 def _assignments(found: Sequence[Line]) -> list[Assignment]:
@@ -155,10 +152,6 @@ def _json(found: Sequence[Line]) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{round(value, 4):g}" if abs(value) < 1e5 else str(round(value, 2))
-
-
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return table([heading, *rows])
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -17,8 +17,8 @@ from pttt_ooc.course.data.dates import LATE, OPEN, PLANNED, Dates, days_late, re
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.rules import FIGURE_NAMES, PICK, Baseline, FormulaRule, Ranks, Rule, Step, Thresholds
 from pttt_ooc.course.data.term_tables import Adjustment, Announcement, Assignment, Disqualification, Mark, Pick
+from pttt_ooc.course.grades.decisions import disqualification_of
 from pttt_ooc.course.grades.gradebook import Grade, compute_with_late_days, most_of, rule_of, step_above
-from pttt_ooc.course.grades.rulings import disqualification_of
 from pttt_ooc.course.grades.work import PARTS, candidates
 
 

@@ -1,12 +1,18 @@
-"""Submissions that are judged again, strategies and agents: putting them back into the queue, asking for a dry run.
+"""Submissions that are judged again, strategies and agents: by the worker, as a dry run by the worker, or here and now.
 
-No numerics: the worker of each kind judges.
+No numerics are imported unless something is judged here.
 """
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from sqlalchemy import delete, func, or_, select
@@ -14,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.audit import note
+from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.models import (
     ACCEPTED,
     BASELINE,
@@ -22,14 +29,20 @@ from pttt_ooc.course.data.models import (
     REJECTED,
     UNFINISHED,
     Entry,
+    Fact,
     Submission,
     Team,
 )
 from pttt_ooc.course.data.rules import AGENTS, STRATEGIES
+from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.standings import touch
+from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Rejudgement
+from pttt_ooc.course.data.worker_process import Grading
 from pttt_ooc.course.grades.exports import lines
-from pttt_ooc.errors import CourseError
+from pttt_ooc.course.grades.gradebook import settle, settle_if_graded
+from pttt_ooc.disk.resources import cores
+from pttt_ooc.errors import CourseError, PtttError
 
 Row: TypeAlias = Submission | Agent
 _TABLES: Mapping[str, type[Row]] = {STRATEGIES: Submission, AGENTS: Agent}
@@ -134,7 +147,7 @@ def _record(session: Session, numbers: Sequence[int], by: str, kind: str, dry_ru
 
 
 def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str, kind: str = STRATEGIES) -> Rejudgement:
-    """Let the worker tell what would change, once its queue is empty; see :mod:`pttt_ooc.course.grades.rehearsals`.
+    """Let the worker tell what would change, once its queue is empty; see :mod:`pttt_ooc.course.grades.rejudging`.
 
     Raises
     ------
@@ -201,3 +214,179 @@ def points_now(session: Session) -> dict[str, float | None]:
 
 def _points_text(points: float | None) -> str:
     return "–" if points is None else f"{points:g}"
+
+
+log = logging.getLogger("pttt.course.worker")
+
+JudgeRow = Callable[[Any], dict[str, Any]]
+"""Returns the verdict that a submission would get now, as columns; OSError or PtttError if it cannot be judged."""
+
+
+class Rehearsals:
+    """The dry runs of a kind that are asked for.
+
+    Parameters
+    ----------
+    data
+        The directory of the course.
+    judge
+        May raise Stopped: the submission is judged again later.
+    """
+
+    def __init__(self, database: Database, data: Path, kind: str, judge: JudgeRow) -> None:
+        self._database, self._data, self._kind, self._judge = database, data, kind, judge
+
+    def step(self) -> bool:
+        """Judge the next submission of the oldest dry run, or end it; returns whether there was one."""
+        with self._database.reading() as session:
+            waiting = select(Rejudgement).where(Rejudgement.dry_run, Rejudgement.finished_at.is_(None))
+            found = session.scalar(waiting.where(Rejudgement.kind == self._kind).order_by(Rejudgement.id).limit(1))
+            number = next(iter(found.numbers[len(found.verdicts) :]), None) if found else None
+            row = row_of(session, self._kind, number) if number is not None else None
+        if found is None:
+            return False
+        if number is None:
+            self._end(found.id)
+        else:
+            self._enter(found.id, self._entry(number, row))
+        return True
+
+    def _entry(self, number: int, row: Row | None) -> dict[str, object]:
+        """A submission's verdicts before and after, in words, and the new one as columns; None if it is not changed."""
+        if row is None or row.unfinished:
+            why = "removed meanwhile" if row is None else "it is being judged"
+            return {"number": number, "before": why, "after": why, "verdict": None}
+        before = verdict_of(row)
+        try:
+            verdict = self._judge(row)
+        except (OSError, PtttError) as error:
+            return {"number": number, "before": before, "after": f"it cannot be judged: {error}"[:300], "verdict": None}
+        enter_verdict(row, verdict)  # of no session any more
+        return {"number": number, "before": before, "after": verdict_of(row), "verdict": verdict}
+
+    def _enter(self, number: int, entry: dict[str, object]) -> None:
+        with self._database.writing() as session:
+            found = session.get(Rejudgement, number)
+            if found is not None and found.finished_at is None:
+                found.verdicts = [*found.verdicts, entry]
+
+    def _end(self, number: int) -> None:
+        trouble, grades = "", list[str]()
+        with self._database.reading() as session:
+            try:
+                grades = self._grades(session, number)
+            except CourseError as error:
+                trouble = str(error)[:500]
+            session.rollback()
+        with self._database.writing() as session:
+            found = session.get(Rejudgement, number)
+            if found is not None:
+                found.grades, found.trouble, found.finished_at = grades, trouble, time.time()
+        log.info("a dry run is over", extra={"rejudgement": number, "grades": len(grades)})
+
+    def _grades(self, session: Session, number: int) -> list[str]:
+        """What would change, in a transaction that is taken back."""
+        found = session.get(Rejudgement, number)
+        before = points_now(session)
+        for entry in found.verdicts if found else []:
+            row = row_of(session, self._kind, entry["number"])
+            if row is not None and not row.unfinished and entry["verdict"] is not None:
+                enter_verdict(row, entry["verdict"])
+        session.flush()
+        settle(session, self._data, "rehearsal")
+        return changed_points(before, points_now(session))
+
+
+def _rehearse(database: Database, data: Path, kind: str, judge: JudgeRow) -> Callable[[], bool]:
+    return Rehearsals(database, data, kind, judge).step
+
+
+GRADING = Grading(settle_if_graded, _rehearse)
+"""What workers ask of the grades."""
+
+
+OpenJudge = Callable[[Path, Session], AbstractContextManager[JudgeRow]]
+
+
+@dataclass(frozen=True)
+class Retrial:
+    """The verdicts on a submission: the present one, and the one that it would get."""
+
+    number: int
+    before: str
+    after: str
+    noun: str = NOUNS[STRATEGIES]
+
+    def __str__(self) -> str:
+        """A line for people."""
+        same = self.before == self.after
+        return f"{'=' if same else '~'} {self.noun} {self.number}: {self.before}{'' if same else f' → {self.after}'}"
+
+
+@contextmanager
+def _strategies(data: Path, session: Session) -> Iterator[JudgeRow]:
+    """Judges strategies as the worker of the course in `data` does."""
+    from pttt_ooc.course.strategies.assessor import open_assessor
+    from pttt_ooc.course.strategies.judging import verdict_on
+
+    settings, fact, storage = read_settings(data), session.get(Fact, "value"), Storage(data)
+    if fact is None:
+        raise CourseError("The value of the game is not known yet; start `pttt serve` once.")
+    threads = settings.threads or cores()
+    with open_assessor(settings, storage, (fact.value[0], fact.value[1]), threads) as assessor:
+        yield partial(verdict_on, assessor, storage)
+
+
+@contextmanager
+def _agents(data: Path, session: Session) -> Iterator[JudgeRow]:
+    """Judges agents as the worker of agents does."""
+    from pttt_ooc.course.agents.verdicts import judge_of
+    from pttt_ooc.extras import check_extra
+
+    check_extra("extreme", "The kind agents")
+    check_extra("arena", "The kind agents")
+    yield judge_of(session, Storage(data), threading.Event())
+
+
+_OPENED = {STRATEGIES: _strategies, AGENTS: _agents}
+
+
+def rehearse(
+    session: Session,
+    data: Path,
+    numbers: Sequence[int],
+    kind: str = STRATEGIES,
+    opened: OpenJudge | None = None,
+    on_progress: Callable[[int, int], None] = lambda count, total: None,
+) -> list[Retrial]:
+    """Judge submissions here, and write verdicts and grades in a transaction that the caller takes back.
+
+    Parameters
+    ----------
+    opened
+        Opens what judges; None: as the worker of the kind does.
+    on_progress
+        Called before each submission with the number of those that are judged, and of all.
+
+    Raises
+    ------
+    CourseError
+        If there is no such submission, or it has no verdict yet, or its file is lost.
+    """
+    rows, told = find_judged(session, numbers, kind), []
+    with (opened or _OPENED[kind])(data, session) as judge:
+        for count, row in enumerate(rows):
+            on_progress(count, len(rows))
+            before = verdict_of(row)
+            enter_verdict(row, _verdict(judge, row, NOUNS[kind]))
+            told.append(Retrial(row.id, before, verdict_of(row), NOUNS[kind]))
+    session.flush()
+    settle(session, data, "rehearsal")
+    return told
+
+
+def _verdict(judge: JudgeRow, row: Any, noun: str) -> dict[str, Any]:
+    try:
+        return judge(row)
+    except OSError as error:
+        raise CourseError(f"The file of {noun} {row.id} cannot be read: {error}.") from None

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, false, func, or_, select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.bots.league import league_directory
+from pttt_ooc.course.bots.submissions import Bot, open_bots
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import further_leagues
 from pttt_ooc.course.data.game_directory import sessions_of_games
@@ -102,7 +103,7 @@ def find(
     # The teams that the search names.  The page asked for lies within the latest `most` rows of all sources together,
     # so that no source has to give more.
     teams = {team.id: team for team in session.scalars(select(Team))}
-    wanted = _teams(session, teams, search)
+    wanted = find_teams(session, teams, search)
     most = max(1, page) * size
     rows, total = list[Found](), 0
     names = {number: name for number, name in session.execute(select(Assignment.id, Assignment.name))}
@@ -118,9 +119,12 @@ def find(
             total += count
     # Bots: each league has a database of its own.
     for league in (None, *further_leagues(session)) if kind in ("", BOTS) else ():
-        found, count = _bots(league_directory(data, league), wanted, search, state, most)
-        rows += [_of(BOTS, league or "", row, teams, names) for row in found if row.team_id in teams]
-        total += count
+        with open_bots(league_directory(data, league)) as bots:
+            if bots is not None:
+                with bots.database.reading() as source:
+                    found, count = _rows(source, Bot, _conditions(Bot, wanted, search, state), most)
+                rows += [_of(BOTS, league or "", row, teams, names) for row in found if row.team_id in teams]
+                total += count
     # All sources in one order; a page beyond the end is the last one.
     rows.sort(key=lambda one: (-one.at, one.kind, -one.number))
     pages = max(1, -(-total // size))
@@ -136,8 +140,8 @@ def pages_of(session: Session, kind: str, numbers: Sequence[int]) -> dict[int, s
     return {number: f"/agents/{name}/{number}" for number, name in session.execute(query.where(Agent.id.in_(numbers)))}
 
 
-def _teams(session: Session, teams: Mapping[int, Team], search: str) -> set[int] | None:
-    """The teams whose name or members fit; None: all."""
+def find_teams(session: Session, teams: Mapping[int, Team], search: str) -> set[int] | None:
+    """The numbers of the teams whose name or members fit; None: all."""
     if not search.strip():
         return None
     words, people = " ".join(search.split()).casefold(), members(session)
@@ -177,20 +181,6 @@ def _rows(
     total = session.scalar(select(func.count()).select_from(table).where(*conditions)) or 0
     begun = func.coalesce(table.begun_at, table.received_at)
     return list(session.scalars(select(table).where(*conditions).order_by(begun.desc()).limit(most))), total
-
-
-def _bots(data: Path, wanted: set[int] | None, search: str, state: str, most: int) -> tuple[list[Judged], int]:
-    from pttt_ooc.course.bots.league import League, is_there
-    from pttt_ooc.course.bots.submissions import Bot, Bots
-
-    if not is_there(data):
-        return [], 0
-    bots = Bots(League(data))
-    try:
-        with bots.database.reading() as session:
-            return _rows(session, Bot, _conditions(Bot, wanted, search, state), most)
-    finally:
-        bots.close()
 
 
 def _of(kind: str, of: str, row: Judged, teams: Mapping[int, Team], assignments: Mapping[int, str]) -> Found:

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.agents.standings import agent_candidates, league_shares
-from pttt_ooc.course.bots.league import league_directory
+from pttt_ooc.course.bots.league import League, is_there, league_directory
+from pttt_ooc.course.bots.submissions import open_bots
 from pttt_ooc.course.data.assignments import further_of
 from pttt_ooc.course.data.choice import Candidates, Option, within_dates
 from pttt_ooc.course.data.game_directory import strategies_of
@@ -52,20 +53,8 @@ def _find_accepted(session: Session, assignment: Assignment, data: Path) -> list
         reports = select(Report).where(Report.status == ACCEPTED, Report.assignment_id == assignment.id)
         reports = reports.where(Report.ruling != WITHDRAWN)
         return [(row, 0, None) for row in session.scalars(reports)]
-    return [(row, 0, None) for row in _bots(league_directory(data, further_of(assignment)))]
-
-
-def _bots(data: Path) -> list[Judged]:
-    from pttt_ooc.course.bots.league import League, is_there
-    from pttt_ooc.course.bots.submissions import Bots
-
-    if not is_there(data):
-        return []
-    bots = Bots(League(data))
-    try:
-        return list(bots.list_accepted())
-    finally:
-        bots.close()
+    with open_bots(league_directory(data, further_of(assignment))) as bots:
+        return [(row, 0, None) for row in bots.list_accepted()] if bots else []
 
 
 def team_figures(
@@ -88,7 +77,6 @@ def team_figures(
 
 def marks_of_tournament(data: Path) -> dict[int, float]:
     """The marks of each team in the tournament of the league in `data`, by its number; empty before it is over."""
-    from pttt_ooc.course.bots.league import League, is_there
     from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record
 
     if not is_there(data):

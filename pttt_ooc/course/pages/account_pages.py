@@ -67,18 +67,23 @@ def _page(request: Request, course: Course, account: Account | None, code: int =
 
 
 async def _act(
-    request: Request, course: Course, account: Account | None, work: Callable[[Session], T]
-) -> tuple[T | None, Response | None]:
-    """Do something in a transaction; what is refused is told on the page."""
+    request: Request,
+    course: Course,
+    account: Account | None,
+    work: Callable[[Session], T],
+    answer: Callable[[T], Response] = lambda done: RedirectResponse("/account", 303),
+) -> Response:
+    """Do something in a transaction, and answer; what is refused is told on the page."""
 
     def transact() -> T:
         with course.database.writing() as session:
             return work(session)
 
     try:
-        return await to_thread.run_sync(transact, limiter=_HASHING), None
+        done = await to_thread.run_sync(transact, limiter=_HASHING)
     except CourseError as error:
-        return None, await run_in_threadpool(_page, request, course, account, 400, problem=str(error))
+        return await run_in_threadpool(_page, request, course, account, 400, problem=str(error))
+    return await run_in_threadpool(answer, done)
 
 
 def _person_of(account: Account | None) -> Person:
@@ -186,13 +191,10 @@ async def password(request: Request, course: UsedCourse, shell: UsedShell, accou
         note(session, current.email, "password")
         return current
 
-    changed, refused = await _act(request, course, account, work)
-    if refused is not None:
-        return refused
-    assert changed is not None
-    was_right()
-    response = await run_in_threadpool(begin, request, course, changed)
-    remember_browser(request, response, shell, person.key)
+    response = await _act(request, course, account, work, lambda current: begin(request, course, current))
+    if response.status_code == 303:  # and not refused
+        was_right()
+        remember_browser(request, response, shell, person.key)
     return response
 
 
@@ -205,17 +207,15 @@ async def make_team(request: Request, course: UsedCourse, shell: UsedShell, acco
     """Make a team; the page shows its token, once."""
     fields = await own_form(request, shell)
     person = _person_of(account)
-    made, refused = await _act(
-        request,
-        course,
-        account,
-        lambda session: self_service.make_team(session, session.get_one(Person, person.id), fields.get("name", "")),
-    )
-    if refused is not None:
-        return refused
-    assert made is not None
-    team, token = as_member(made[0], person), made[1]
-    return await run_in_threadpool(lambda: _page(request, course, team, token=token, done=f"{team.name} is made."))
+
+    def work(session: Session) -> tuple[Team, str]:
+        return self_service.make_team(session, session.get_one(Person, person.id), fields.get("name", ""))
+
+    def show(made: tuple[Team, str]) -> Response:
+        team = as_member(made[0], person)
+        return _page(request, course, team, token=made[1], done=f"{team.name} is made.")
+
+    return await _act(request, course, account, work, show)
 
 
 @router.post("/leave")
@@ -228,8 +228,7 @@ async def leave(request: Request, course: UsedCourse, shell: UsedShell, account:
         self_service.leave_team(session, session.get_one(Person, person.id), course.settings.team_changes)
         settle_if_graded(session, course.storage.data, "somebody has left a team")
 
-    _, refused = await _act(request, course, account, work)
-    return refused or RedirectResponse("/account", 303)
+    return await _act(request, course, account, work)
 
 
 @router.post("/token")
@@ -237,14 +236,14 @@ async def renew_token(request: Request, course: UsedCourse, shell: UsedShell, ac
     """Give the team a new token; the page shows it, once."""
     await own_form(request, shell)
     person = _person_of(account)
-    made, refused = await _act(
-        request, course, account, lambda session: self_service.renew_token(session, session.get_one(Person, person.id))
-    )
-    if refused is not None:
-        return refused
-    assert made is not None
-    team, token = as_member(made[0], person), made[1]
-    return await run_in_threadpool(lambda: _page(request, course, team, token=token))
+
+    def work(session: Session) -> tuple[Team, str]:
+        return self_service.renew_token(session, session.get_one(Person, person.id))
+
+    def show(made: tuple[Team, str]) -> Response:
+        return _page(request, course, as_member(made[0], person), token=made[1])
+
+    return await _act(request, course, account, work, show)
 
 
 def _by(account: Account | None) -> str:
@@ -259,16 +258,15 @@ async def invite(request: Request, course: UsedCourse, shell: UsedShell, account
     await own_form(request, shell)
     assert isinstance(account, Team)
     by, number = _by(account), account.id
-    code, refused = await _act(
-        request,
-        course,
-        account,
-        lambda session: invitations.invite(session, by, session.get_one(Team, number), of_team=True),
-    )
-    if refused is not None:
-        return refused
-    link = f"{str(request.base_url).rstrip('/')}{invitations.PAGE}#{code}"
-    return await run_in_threadpool(lambda: _page(request, course, account, link=link))
+
+    def work(session: Session) -> str:
+        return invitations.invite(session, by, session.get_one(Team, number), of_team=True)
+
+    def show(code: str) -> Response:
+        link = f"{str(request.base_url).rstrip('/')}{invitations.PAGE}#{code}"
+        return _page(request, course, account, link=link)
+
+    return await _act(request, course, account, work, show)
 
 
 @router.post("/revoke")
@@ -278,10 +276,8 @@ async def revoke(request: Request, course: UsedCourse, shell: UsedShell, account
     assert isinstance(account, Team)
     by, team, given = _by(account), account.id, fields.get("number", "")
     number = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
-    _, refused = await _act(
-        request,
-        course,
-        account,
-        lambda session: invitations.revoke(session, by, number, session.get_one(Team, team)),
-    )
-    return refused or RedirectResponse("/account", 303)
+
+    def work(session: Session) -> None:
+        invitations.revoke(session, by, number, session.get_one(Team, team))
+
+    return await _act(request, course, account, work)

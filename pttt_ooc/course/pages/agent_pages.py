@@ -23,15 +23,14 @@ from pttt_ooc.course.data.dates import readable_instant
 from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.data.rules import AGENTS
 from pttt_ooc.course.data.term_tables import Assignment
-from pttt_ooc.course.grades.rulings import ruling_of
-from pttt_ooc.course.pages.agent_intake import assignment_of, intake_of
-from pttt_ooc.course.pages.context import Course, UsedCourse
-from pttt_ooc.course.pages.handlers import Number, as_handed_in, own_or_any, under_way
+from pttt_ooc.course.grades.decisions import ruling_of
+from pttt_ooc.course.pages.context import Course, Number, UsedCourse, as_handed_in, own_or_any, under_way
+from pttt_ooc.course.pages.intakes import agents, assignment_of
+from pttt_ooc.course.pages.rankings import SINCE
 from pttt_ooc.course.pages.schemas import AgentStanding, ProgramOut
 from pttt_ooc.course.pages.uploads import form_schema, from_browser, from_program
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.people.rights import Allowed
-from pttt_ooc.course.strategies.trends import SINCE
 from pttt_ooc.site.service.pulse import read_sign
 from pttt_ooc.site.shell.parts import Part
 from pttt_ooc.site.shell.ranking import AskedRanking, Column, RankingQuery, rank_changes, ranking, shade
@@ -72,7 +71,7 @@ def assignment_page(
     """The standings, the form, and the team's own agents."""
     team = account if isinstance(account, Team) else None
     with course.database.reading() as session:
-        assignment = assignment_of(session, name)
+        assignment = assignment_of(session, name, AGENTS)
         if is_seen(request, revision(session, assignment)):
             return Response(status_code=204)
         dates = dates_for(session, assignment, team) if team else assignment.dates
@@ -141,16 +140,16 @@ def _of_team(session: Session, team: Team, assignment: int) -> list[Agent]:
 
 def _own(session: Session, account: Account | None, name: str, number: int) -> Agent:
     found = session.get(Agent, number)
-    if found is not None and found.assignment_id != assignment_of(session, name).id:
+    if found is not None and found.assignment_id != assignment_of(session, name, AGENTS).id:
         found = None
     return own_or_any(found, account, f"agent {number} of yours in {name}")
 
 
 @router.post("/{name}")
-async def hand_in(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, name: Name) -> Response:
+async def take_in(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, name: Name) -> Response:
     """Take in an agent from the form."""
     assert isinstance(account, Team)
-    intake = await run_in_threadpool(intake_of, course, name)
+    intake = await run_in_threadpool(agents, course, name)
     row, _ = await from_browser(request, shell, course, intake, account)
     return RedirectResponse(f"/agents/{name}/{row.id}", 303)
 
@@ -165,7 +164,7 @@ def one_agent(request: Request, course: UsedCourse, account: Allowed, name: Name
 
 def _verdict(course: Course, account: Account | None, name: str, number: int) -> dict[str, Any]:
     with course.database.reading() as session:
-        agent, assignment = _own(session, account, name, number), assignment_of(session, name)
+        agent, assignment = _own(session, account, name, number), assignment_of(session, name, AGENTS)
         place = next((at for at, one in enumerate(line(session)) if one.id == number), 0)
         zone, ruling = term_of(session).zone, ruling_of(session, AGENTS, number)
     return {
@@ -202,12 +201,12 @@ class AgentOut(ProgramOut):
 @programs.post(
     "/{name}", summary="Hand in an agent", status_code=201, openapi_extra=form_schema("One file like mine.py.")
 )
-async def hand_in_by_program(
+async def take_in_by_program(
     request: Request, response: Response, course: UsedCourse, account: Allowed, name: Name
 ) -> AgentOut:
     """Hand in an agent; 200 if it is the very file that the team handed in last."""
     assert isinstance(account, Team)
-    intake = await run_in_threadpool(intake_of, course, name)
+    intake = await run_in_threadpool(agents, course, name)
     row, _ = await from_program(request, response, course, intake, account)
     return AgentOut.model_validate(row)
 
@@ -217,14 +216,16 @@ def list_by_program(course: UsedCourse, account: Allowed, name: Name) -> list[Ag
     """The team's own agents, latest first."""
     assert isinstance(account, Team)
     with course.database.reading() as session:
-        return [AgentOut.model_validate(one) for one in _of_team(session, account, assignment_of(session, name).id)]
+        return [
+            AgentOut.model_validate(one) for one in _of_team(session, account, assignment_of(session, name, AGENTS).id)
+        ]
 
 
 @programs.get("/{name}/settings", summary="The settings of an assignment of agents")
 def settings_by_program(course: UsedCourse, account: Allowed, name: Name) -> AgentSettings:
     """Game, opponents and limits."""
     with course.database.reading() as session:
-        return settings_of(assignment_of(session, name).settings)
+        return settings_of(assignment_of(session, name, AGENTS).settings)
 
 
 @programs.get("/{name}/standings", summary="The standings of agents")
@@ -232,7 +233,7 @@ def standings_by_program(course: UsedCourse, account: Allowed, name: Name) -> li
     """The standings, best score first."""
     team = account.id if isinstance(account, Team) else None
     with course.database.reading() as session:
-        rows = standings(session, course.storage.data, assignment_of(session, name), team, _sees_all(account))
+        rows = standings(session, course.storage.data, assignment_of(session, name, AGENTS), team, _sees_all(account))
     return [AgentStanding.of(row) for row in rows]
 
 

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data import queue, standings
 from pttt_ooc.course.data.assignments import veil
 from pttt_ooc.course.data.models import BASELINE, STATUSES, Submission
-from pttt_ooc.course.pages.context import UsedCourse
-from pttt_ooc.course.pages.handlers import Bearer, Number, check_shown, shown_to
+from pttt_ooc.course.pages.context import Bearer, Number, UsedCourse, check_shown, shown_to
+from pttt_ooc.course.pages.intakes import strategies
 from pttt_ooc.course.pages.schemas import (
     CourseOut,
     ImprovementOut,
@@ -23,7 +23,7 @@ from pttt_ooc.course.pages.schemas import (
     SubmissionOut,
     SubmissionsOut,
 )
-from pttt_ooc.course.pages.uploads import form_schema, from_program, strategies
+from pttt_ooc.course.pages.uploads import form_schema, from_program
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.strategies import submissions
@@ -125,14 +125,14 @@ def one_submission(request: Request, shell: UsedShell, course: UsedCourse, numbe
 
 def _one(course: UsedCourse, account: Account | None, number: int) -> SubmissionOut:
     with course.database.reading() as session:
-        found = submission_of(submissions.find(session, number), number)
+        found = submission_of(session, number)
         check_shown(session, found, account)
         place = standings.place_of(session, found, veil(session))
         return SubmissionOut.of(found, queue.positions(session).get(found.id), place)
 
 
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
-async def submit(request: Request, response: Response, course: UsedCourse, team: Bearer) -> ReceivedOut:
+async def take_in(request: Request, response: Response, course: UsedCourse, team: Bearer) -> ReceivedOut:
     """Submit a strategy: a zip with one .npy file, streamed; 200 if the very same file was submitted before."""
     submission, new = await from_program(request, response, course, strategies(course), team)
     result = await run_in_threadpool(_one, course, team, submission.id)
@@ -149,7 +149,7 @@ def download(request: Request, shell: UsedShell, course: UsedCourse, number: Num
     """The file of one of your own submissions, by your token, or of Uniform's, which is for everybody."""
     team = known_bearer(request, shell)
     with course.database.reading() as session:
-        found = submission_of(submissions.find(session, number), number)
+        found = submission_of(session, number)
     if team is None and found.team.name != BASELINE:
         raise missing_token()
     return file_of(course, found, team)
@@ -164,11 +164,12 @@ def file_of(course: UsedCourse, found: Submission, team: Account | None) -> File
     return FileResponse(course.storage.upload(found.file), media_type="application/zip", filename=name)
 
 
-def submission_of(submission: Submission | None, number: int) -> Submission:
-    """What was found; 404 if nothing was."""
-    if submission is None:
+def submission_of(session: Session, number: int) -> Submission:
+    """A submission by its number; 404 if there is none."""
+    found = session.get(Submission, number)
+    if found is None:
         raise HTTPException(404, f"There is no submission {number}.")
-    return submission
+    return found
 
 
 def _team(session: Session, name: str | None) -> int | None:

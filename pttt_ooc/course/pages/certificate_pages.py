@@ -1,19 +1,21 @@
-"""The certificate of a team's two best strategies: a part of the team's page, and addresses for programs."""
+"""The certificate of a team's two best strategies: a part of a page, and addresses for programs."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import Path as InPath
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 
 from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.limits import SubmissionError
 from pttt_ooc.course.data.models import Team
-from pttt_ooc.course.pages.context import Course, UsedCourse
-from pttt_ooc.course.pages.handlers import Bearer, Number, Signed, needed_team
+from pttt_ooc.course.pages.context import Bearer, Course, Number, Signed, UsedCourse, game_course, needed_team
 from pttt_ooc.course.pages.schemas import CertificateOut
+from pttt_ooc.course.people.rights import Allowed
 from pttt_ooc.course.strategies.certificates import MADE, Certificates, PairCertificate, pair_of
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES
 from pttt_ooc.site.shell.forms import own_form
@@ -21,8 +23,7 @@ from pttt_ooc.site.shell.rendering import render
 from pttt_ooc.site.shell.schemas import ErrorOut
 from pttt_ooc.site.shell.shell import UsedShell
 
-router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
-programs = APIRouter(prefix="/api")
+Game = Annotated[str, InPath(pattern=r"^[a-z][a-z0-9-]{0,59}$")]
 _REFUSALS: dict[int | str, dict[str, object]] = {
     404: {"model": ErrorOut, "description": "This course makes no certificates, or this one is not made."},
     409: {"model": ErrorOut, "description": "The team has no accepted strategy for one of the players."},
@@ -55,12 +56,14 @@ def certificate_of(course: Course, team: Team, ask: bool = False) -> PairCertifi
 
 def shown_certificate(course: Course, team: Team, further: bool = False) -> dict[str, object]:
     """What the team's page shows of it, or the page of a `further` game."""
-    context: dict[str, object] = {"most": course.settings.certificate_infosets, "certificate": None, "stamp": "none"}
-    at, part = f"/teams/{team.id}/certificate", f"/parts/teams/{team.id}/certificate"
-    if further:
-        at = f"/games/{course.settings.game}/certificate"
-        part = f"{at}/part"
-    context |= {"certificate_at": at, "certificate_part": part}
+    base, part = (f"/games/{course.settings.game}", "") if further else (f"/teams/{team.id}", "/parts")
+    context: dict[str, object] = {
+        "most": course.settings.certificate_infosets,
+        "certificate": None,
+        "stamp": "none",
+        "certificate_at": f"{base}/certificate",
+        "certificate_part": f"{part}{base}/certificate" if part else f"{base}/certificate/part",
+    }
     try:
         found = certificate_of(course, team)
     except SubmissionError:
@@ -70,59 +73,99 @@ def shown_certificate(course: Course, team: Team, further: bool = False) -> dict
     return {**context, "certificate": found, "stamp": found.stamp, "losses": losses}
 
 
-def _own(request: Request, team: Signed, number: Number) -> Team:
-    team = needed_team(request, team, "The certificate of a team is for its members; sign in.")
-    if team.id != number:
-        raise HTTPException(403, "Only the team itself can have this certificate: it contains both strategies.")
-    return team
-
-
-OwnTeam = Annotated[Team, Depends(_own)]
-
-
-@router.post("/teams/{number}/certificate")
-async def ask_for(request: Request, course: UsedCourse, shell: UsedShell, team: OwnTeam) -> Response:
-    """Ask for the certificate of the team's best pair."""
-    await own_form(request, shell)
-    await run_in_threadpool(certificate_of, course, team, ask=True)
-    return RedirectResponse(f"/teams/{team.id}#certificate", 303)
-
-
-@router.get("/parts/teams/{number}/certificate")
-def certificate_part(request: Request, course: UsedCourse, team: OwnTeam) -> Response:
-    """The part of the team's page, if it has changed."""
-    context = {**shown_certificate(course, team), "shown": team, "team": team}
-    return render(request, "course/parts/certificate.html", team, **context)
-
-
-@router.get("/teams/{number}/certificate.txt.gz", response_class=FileResponse)
-def download(course: UsedCourse, team: OwnTeam) -> FileResponse:
-    """The certificate of the team's best pair."""
-    return certificate_sent(course, team)
-
-
-@programs.get("/certificate", summary="The certificate of your best pair", responses=_REFUSALS)
-def certificate_facts(course: UsedCourse, team: Bearer) -> CertificateOut:
-    """Whether the certificate of your two best strategies is made, and what it proves."""
-    return CertificateOut.of(certificate_of(course, team))
-
-
-@programs.post("/certificate", summary="Ask for the certificate", status_code=202, responses=_REFUSALS)
-def ask_for_certificate(course: UsedCourse, team: Bearer) -> CertificateOut:
-    """Have the certificate of your two best strategies made."""
-    return CertificateOut.of(certificate_of(course, team, ask=True))
-
-
-@programs.get("/certificate/file", summary="Download it", response_class=FileResponse, responses=_REFUSALS)
-def certificate_file(course: UsedCourse, team: Bearer) -> FileResponse:
-    """The certificate of your two best strategies, a gzip file."""
-    return certificate_sent(course, team)
-
-
-def certificate_sent(course: Course, team: Team) -> FileResponse:
+def _send_certificate(course: Course, team: Team) -> FileResponse:
     """The file of the certificate of a team's best pair; 404 if there is none."""
     found = certificate_of(course, team)
     if found.state != MADE:
         raise HTTPException(404, "There is no certificate of your two best strategies yet.")
     path = Certificates(course.storage.certificates).file(found.pair)
     return FileResponse(path, media_type="application/gzip", filename="certificate.txt.gz")
+
+
+# ---------------------------------------------------------------------------------------------
+# Whose certificate an address means: of a team in the course's own game, or of the team that asks in a further one
+
+Owned = tuple[Course, Team]
+
+
+def _of_team(request: Request, course: UsedCourse, team: Signed, number: Number) -> Owned:
+    team = needed_team(request, team, "The certificate of a team is for its members; sign in.")
+    if team.id != number:
+        raise HTTPException(403, "Only the team itself can have this certificate: it contains both strategies.")
+    return course, team
+
+
+def _of_bearer(course: UsedCourse, team: Bearer) -> Owned:
+    return course, team
+
+
+def _of_game(course: UsedCourse, account: Allowed, game: Game) -> Owned:
+    assert isinstance(account, Team)  # as the table of rights says
+    return game_course(course, game), account
+
+
+def _routes(base: str, part: str, to: str, own: Callable[..., Owned]) -> APIRouter:
+    """The addresses of pages.
+
+    Parameters
+    ----------
+    base, part
+        The address of the certificate, and of the part of a page.
+    to
+        The page that has the part.
+    own
+        Finds the course and the team.
+    """
+    router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+    owned, further = Depends(own), own is _of_game
+
+    @router.post(base)
+    async def ask_for(request: Request, shell: UsedShell, used: Any = owned) -> Response:
+        """Ask for the certificate of the team's best pair."""
+        course, team = used
+        await own_form(request, shell)
+        await run_in_threadpool(certificate_of, course, team, ask=True)
+        return RedirectResponse(to.format(team=team.id, game=course.settings.game), 303)
+
+    @router.get(part)
+    def certificate_part(request: Request, used: Any = owned) -> Response:
+        """The part of the page, if it has changed."""
+        course, team = used
+        context = {**shown_certificate(course, team, further), "shown": team, "team": team}
+        return render(request, "course/parts/certificate.html", team, **context)
+
+    @router.get(f"{base}.txt.gz", response_class=FileResponse)
+    def download(used: Any = owned) -> FileResponse:
+        """The certificate of the team's best pair."""
+        return _send_certificate(*used)
+
+    return router
+
+
+def _programs(base: str, summary: str, own: Callable[..., Owned]) -> APIRouter:
+    """The addresses for programs."""
+    router, owned = APIRouter(prefix=base), Depends(own)
+
+    @router.get("", summary=f"{summary}The certificate of your best pair", responses=_REFUSALS)
+    def certificate_facts(used: Any = owned) -> CertificateOut:
+        """Whether the certificate of your two best strategies is made, and what it proves."""
+        return CertificateOut.of(certificate_of(*used))
+
+    @router.post("", summary=f"{summary}Ask for the certificate", status_code=202, responses=_REFUSALS)
+    def ask_for_certificate(used: Any = owned) -> CertificateOut:
+        """Have the certificate of your two best strategies made."""
+        return CertificateOut.of(certificate_of(used[0], used[1], ask=True))
+
+    @router.get("/file", summary=f"{summary}Download it", response_class=FileResponse, responses=_REFUSALS)
+    def certificate_file(used: Any = owned) -> FileResponse:
+        """The certificate of your two best strategies, a gzip file."""
+        return _send_certificate(*used)
+
+    return router
+
+
+_AT = "/certificate"
+router = _routes(f"/teams/{{number}}{_AT}", f"/parts/teams/{{number}}{_AT}", "/teams/{team}#certificate", _of_team)
+programs = _programs(f"/api{_AT}", "", _of_bearer)
+game_router = _routes(f"/games/{{game}}{_AT}", f"/games/{{game}}{_AT}/part", "/games/{game}#certificate", _of_game)
+game_programs = _programs(f"/api/games/{{game}}{_AT}", "Further game: ", _of_game)

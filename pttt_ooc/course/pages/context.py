@@ -1,4 +1,4 @@
-"""The state that all requests share: settings, files, database, and the value of the game."""
+"""What all requests share: settings, files, database, the value of the game, who asks, and who may see a verdict."""
 
 from __future__ import annotations
 
@@ -7,29 +7,36 @@ import threading
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from anyio import CapacityLimiter
+from fastapi import Depends, HTTPException, Request
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse
+from sqlalchemy import ColumnElement, true
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data import standings
-from pttt_ooc.course.data.assignments import check_open, settle_assignments, veil
+from pttt_ooc.course.data.assignments import further_games, settle_assignments, veil
 from pttt_ooc.course.data.caching import Cache
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.game_directory import directory_of, make_game
-from pttt_ooc.course.data.limits import InFlight, Limits, Quota, check_limits, quota
+from pttt_ooc.course.data.game_directory import directory_of, make_game, mirror_teams
+from pttt_ooc.course.data.limits import InFlight, Limits, Quota, quota
 from pttt_ooc.course.data.memberships import was_brought_in
-from pttt_ooc.course.data.models import Submission, Team
-from pttt_ooc.course.data.rules import STRATEGIES
+from pttt_ooc.course.data.models import Judged, Submission, Team
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
-from pttt_ooc.course.data.standings import Standing
-from pttt_ooc.course.data.storage import Handout, Incoming, Storage, find_handout
+from pttt_ooc.course.data.standings import Standing, is_shown
+from pttt_ooc.course.data.storage import Handout, Storage, find_handout
+from pttt_ooc.course.data.term_tables import Pair
 from pttt_ooc.course.people import teams
-from pttt_ooc.course.strategies.submissions import accept
-from pttt_ooc.course.strategies.value import GameValue, stored_value
+from pttt_ooc.course.people.accounts import Staff
+from pttt_ooc.course.strategies.game_facts import GameValue, stored_value
 from pttt_ooc.disk.rights import private
 from pttt_ooc.pipeline.files.zipped_array import other_player
+from pttt_ooc.site.service.pulse import read_sign
+from pttt_ooc.site.shell.accounts import bearer, signed_in
 from pttt_ooc.site.shell.parts import state_of
+from pttt_ooc.site.shell.shell import Account
 
 log = logging.getLogger("pttt.course.web")
 HERE = Path(__file__).parent
@@ -112,22 +119,107 @@ class Course:
         hourly, daily = s.submissions_per_hour, s.submissions_per_day
         return Limits("submissions", hourly, s.waiting_per_team, counted, daily, partial(was_brought_in, Submission))
 
-    def check_limits(self, team: Team, in_flight: int, at: float) -> None:
-        """See ``check_limits``; for strategies, which an assignment must take at `at`."""
-        with self.database.reading() as session:
-            check_open(session, STRATEGIES, team, at)
-            check_limits(session, Submission, team, self.limits, in_flight)
-
     def quota(self, session: Session, team: Team) -> Quota:
         """How many strategies the team may submit now."""
         return quota(session, Submission, team, self.limits)
 
-    def take(self, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-        """Make a submission of a received strategy; raises what :func:`accept` raises."""
-        submission, new = accept(self.database, self.limits, team, player, incoming)
-        facts = {"submission": submission.id, "team": team.name, "player": player, "bytes": incoming.size, "new": new}
-        log.info("received", extra=facts)
-        return submission, new
-
 
 UsedCourse = Annotated[Course, state_of("course")]
+
+
+def game_course(course: Course, game: str) -> Course:
+    """The `Course` of a further game, with the course's teams; 404 if no assignment names the game."""
+    with course.database.reading() as session:
+        known = further_games(session)
+    if game not in known:
+        raise HTTPException(404, f"No assignment of this course has the further game {game}.")
+    own = course.of_game(game)
+    mirror_teams(course.database, own.database)
+    return own
+
+
+def _team_of_token(account: Annotated[Account, Depends(bearer)]) -> Team:
+    if not isinstance(account, Team):
+        raise HTTPException(403, "This is for teams; your token is of a person with rights.")
+    return account
+
+
+def _team_signed_in(request: Request, account: Annotated[Account | None, Depends(signed_in)]) -> Team | None:
+    request.state.account = account
+    return account if isinstance(account, Team) else None
+
+
+def needed_team(request: Request, team: Team | None, otherwise: str) -> Team:
+    """The team that is signed in; 401 with the sentence `otherwise` for nobody, 403 for somebody who is in none."""
+    if team is None and reader(request, team) is None:
+        raise HTTPException(401, otherwise)
+    if team is None:
+        raise HTTPException(403, "This is for teams, and who is signed in here is in none.")
+    return team
+
+
+Bearer = Annotated[Team, Depends(_team_of_token)]
+"""The team of a program's token."""
+
+Signed = Annotated[Team | None, Depends(_team_signed_in)]
+"""The team that is signed in; None also for people with rights."""
+
+Number = Annotated[int, InPath(ge=1, lt=1 << 31)]
+
+
+def reader(request: Request, team: Team | None) -> Account | None:
+    """Who is signed in, for the head of the page: a team, or somebody with rights."""
+    account: Account | None = team or getattr(request.state, "account", None)
+    return account
+
+
+def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:
+    """The condition for a submission to be shown to somebody; people with rights see all of them."""
+    if isinstance(account, Staff):
+        return true()
+    return is_shown(veil(session), account.id if account else None)
+
+
+def check_shown(session: Session, found: Judged, account: Account | None) -> None:
+    """404 if a submission is hidden from somebody, by a ruling or until the standings are unveiled."""
+    until = veil(session)
+    own = isinstance(account, Staff) or (account is not None and account.id == found.team_id)
+    if found.ruling and not own:
+        raise HTTPException(404, f"There is no submission {found.id}.")
+    if until is not None and found.counts_from > until and not own:
+        raise HTTPException(404, f"Submission {found.id} is shown to its own team only until standings are unveiled.")
+
+
+# ---------------------------------------------------------------------------------------------
+# Verdicts: shown to the submission's team, and to people with rights
+
+
+Row = TypeVar("Row", bound=Judged | Pair)
+
+
+def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
+    """A submission for its team, or any for people with rights; the same 404 for another team's as for none.
+
+    Parameters
+    ----------
+    what
+        The submission in words, such as "agent 3 of yours in rows".
+    """
+    own = found is not None and account is not None and account.id == found.team_id
+    if found is None or not (own or isinstance(account, Staff)):
+        raise HTTPException(404, f"There is no {what}.")
+    return found
+
+
+def under_way(row: Judged, place: int | None, pulse: Path) -> dict[str, Any]:
+    """How far a verdict is, for its page: ``place`` in the queue, ``sign`` of life of the worker, and the ``stamp``."""
+    sign = read_sign(pulse)
+    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{bool(sign.waits_for)}"
+    return {"place": place, "sign": sign, "stamp": stamp}
+
+
+def as_handed_in(file: Path, what: str, name: str, media_type: str) -> FileResponse:
+    """A file as it was handed in; 404 if it is lost."""
+    if not file.is_file():
+        raise HTTPException(404, f"The file of {what} is lost; tell the instructors.")
+    return FileResponse(file, media_type=media_type, filename=name)

@@ -1,10 +1,12 @@
-"""The desk's pages about submissions: finding them, judging them again, rulings, and all of them as one zip."""
+"""The desk, for people with rights: what needs attention, grades, decisions, submissions, and judging again."""
 
 from __future__ import annotations
 
 import re
 import time
-from typing import Annotated, Any
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -12,16 +14,20 @@ from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.bots.league import league_directory
-from pttt_ooc.course.data.assignments import further_games, further_leagues, term_of
-from pttt_ooc.course.data.dates import readable_instant
+from pttt_ooc.course.data import audit
+from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues, term_of
 from pttt_ooc.course.data.limits import SubmissionError
-from pttt_ooc.course.data.models import ACCEPTED, REJECTED
+from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.data.term_tables import INSTRUCTOR, Rejudgement
-from pttt_ooc.course.grades import downloads, rejudging, rulings, search, similar
-from pttt_ooc.course.grades.overview import until
-from pttt_ooc.course.pages.context import Course, UsedCourse
-from pttt_ooc.course.pages.handlers import Number
+from pttt_ooc.course.grades import checkup, decisions, downloads, exports, gradebook, rejudging, search, similarity
+from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.overview import announcements, overview
+from pttt_ooc.course.pages.context import Course, Number, UsedCourse
+from pttt_ooc.course.pages.intakes import reports_of
+from pttt_ooc.course.pages.term_pages import describe_times, send_zip
+from pttt_ooc.course.people import post
 from pttt_ooc.course.people.accounts import Staff
+from pttt_ooc.course.people.people import members
 from pttt_ooc.course.people.rights import Allowed
 from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.forms import own_form
@@ -29,15 +35,83 @@ from pttt_ooc.site.shell.rendering import render, render_renewed
 from pttt_ooc.site.shell.shell import Account, UsedShell
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix="/course/desk")
+T = TypeVar("T")
 Words = Annotated[str, Query(max_length=100)]
 PageNumber = Annotated[int, Query(ge=1, lt=1 << 20)]
 Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+_LINES, _MESSAGES = 200, 100
 _LATEST = 20
 _CHOSEN = re.compile(f"({'|'.join(rejudging.NOUNS)})-[0-9]{{1,9}}")
 
 
 def _is_instructor(account: Account | None) -> bool:
     return isinstance(account, Staff) and account.role == INSTRUCTOR
+
+
+@router.get("")
+def desk_page(
+    request: Request, course: UsedCourse, account: Allowed, search_for: Annotated[str, Query(alias="search")] = ""
+) -> Response:
+    """What needs attention, and the grades of all teams."""
+    problems = checkup.problems(course.database, course.storage)
+    with course.database.reading() as session:
+        lines = exports.lines(session)
+        assignments, people = all_assignments(session), members(session)
+        told: dict[str, Any] = {"announcements": announcements(session), "zone": term_of(session).zone}
+        told["deliveries"] = post.facts(post.deliveries(session, _MESSAGES))
+        teams = {line.team.id: line.team for line in lines}
+        wanted = search.find_teams(session, teams, search_for[:100])
+    points = {(line.team.id, line.assignment.id): line.points for line in lines}
+    found = [team for number, team in teams.items() if wanted is None or number in wanted]
+    context = {"problems": problems, "teams": found, "assignments": assignments, "points": points, "people": people}
+    more = {"search": search_for[:100], "instructor": _is_instructor(account), **describe_times(told["zone"])}
+    return render(request, "course/desk.html", account, team=None, **context, **told, **more)
+
+
+@router.get("/teams/{number}")
+def team_page(request: Request, course: UsedCourse, account: Allowed, number: Number) -> Response:
+    """A team: members, grades, their history, and the forms that change them."""
+    with course.database.reading() as session:
+        team = session.get(Team, number)
+        if team is None or not team.of_students:
+            raise HTTPException(404, f"There is no team {number}.")
+        told = overview(session, course.storage.data, team, decided=True)
+        people = members(session).get(team.id, [])
+        history = {
+            one.assignment.id: gradebook.history(session, team.id, one.assignment.id) for one in told["assignments"]
+        }
+        handed_in = reports_of(session, team)
+    context = {"shown": team, "people": people, "history": history, "instructor": _is_instructor(account), "team": None}
+    context |= {"reports": handed_in, "disqualified": {one.assignment.id: one.out for one in told["assignments"]}}
+    return render(request, "course/desk_team.html", account, **context, **told, **describe_times(told["zone"]))
+
+
+@router.get("/log")
+def log_page(request: Request, course: UsedCourse, account: Allowed) -> Response:
+    """The log."""
+    with course.database.reading() as session:
+        found, zone = audit.lines(session, _LINES), term_of(session).zone
+    return render(request, "course/desk_log.html", account, team=None, lines=found, **describe_times(zone))
+
+
+@router.get("/grades")
+def grades_file(
+    course: UsedCourse, account: Allowed, form: Annotated[str, Query(alias="format", max_length=20)] = "csv"
+) -> Response:
+    """The grades as a file."""
+    try:
+        with course.database.writing() as session:
+            gradebook.settle(session, course.storage.data, "grades exported")
+            text = exports.export(session, form)
+    except CourseError as error:
+        raise HTTPException(400, str(error)) from None
+    kind = "application/json" if form == "json" else "text/csv"
+    name = f"grades-{form}.{'json' if form == 'json' else 'csv'}"
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+# ---------------------------------------------------------------------------------------------
+# Submissions
 
 
 @router.get("/submissions")
@@ -59,16 +133,17 @@ def submissions_page(
             further = [*further_games(session), *further_leagues(session)]
     except CourseError as error:
         raise HTTPException(400, str(error)) from None
-    context: dict[str, Any] = {"found": found, "search": search_for, "kind": kind, "state": state}
-    context |= {
+    context: dict[str, Any] = {
+        **{"found": found, "search": search_for, "kind": kind, "state": state},
         "again": rejudging.NOUNS,
         "further": further,
         "kinds": search.KINDS,
         "states": search.STATES,
         "latest": latest,
         "done": done,
+        "instructor": _is_instructor(account),
+        **describe_times(zone),
     }
-    context |= {"instructor": _is_instructor(account), "local": lambda at: readable_instant(at, zone)}
     return render(request, "course/desk_submissions.html", account, team=None, **context)
 
 
@@ -76,22 +151,17 @@ def submissions_page(
 async def rejudge(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
     """Judge chosen strategies and agents again, or all that a search finds; or only tell what would change."""
     fields = await own_form(request, shell)
-    assert isinstance(account, Staff)
-    by = account.person.email
 
-    def work() -> list[int]:
-        with course.database.writing() as session:
-            chosen = _chosen_numbers(session, course, fields)
-            if not any(chosen.values()):
-                raise CourseError("No submission is chosen; choose at least one.")
-            for kind, numbers in chosen.items():
-                if fields.get("dry_run") == "yes":
-                    rejudging.ask_for_rehearsal(session, numbers, by, kind)
-                else:
-                    rejudging.begin_again(session, numbers, by, kind)
-            return [one.id for one in rejudging.rejudgements(session, len(chosen))]
+    def work(desk: Desk) -> list[int]:
+        chosen = _chosen_numbers(desk.session, course, fields)
+        if not any(chosen.values()):
+            raise CourseError("No submission is chosen; choose at least one.")
+        begin = rejudging.ask_for_rehearsal if fields.get("dry_run") == "yes" else rejudging.begin_again
+        for kind, numbers in chosen.items():
+            begin(desk.session, numbers, desk.by, kind)
+        return [one.id for one in rejudging.rejudgements(desk.session, len(chosen))]
 
-    made = await _run_work(work)
+    made = await _transact(course, account, work)
     one = f"/course/desk/rejudgements/{made[0]}"
     return RedirectResponse(one if len(made) == 1 else "/course/desk/submissions#latest", 303)
 
@@ -134,56 +204,77 @@ def _rejudgement(course: Course, number: int) -> dict[str, Any]:
     over = one.finished_at is not None if one.dry_run else done == total
     left = (time.time() - one.at) / done * (total - done) if done and not over else None
     changed = [entry for entry in one.verdicts if entry["before"] != entry["after"]]
-    told: dict[str, Any] = {"one": one, "done": done, "total": total, "over": over, "changed": changed}
-    told |= {
-        "noun": rejudging.NOUNS[one.kind],
-        "pages": pages,
-        "left": left,
-        "until": until,
-        "local": lambda at: readable_instant(at, zone),
+    return {
+        **{"one": one, "done": done, "total": total, "over": over, "changed": changed, "left": left, "pages": pages},
+        **{"noun": rejudging.NOUNS[one.kind], "stamp": f"{done}-{over}", "ACCEPTED": ACCEPTED, "REJECTED": REJECTED},
+        **describe_times(zone),
     }
-    return {**told, "stamp": f"{done}-{over}", "ACCEPTED": ACCEPTED, "REJECTED": REJECTED}
 
 
-@router.post("/rule")
-async def rule(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
-    """Hide or withdraw a submission, or neither any more."""
-    fields = await own_form(request, shell)
-    assert isinstance(account, Staff)
-    by = account.person.email
-
-    def work() -> None:
-        number = fields.get("submission", "")
-        if not number.isdecimal() or len(number) > 9:
-            raise CourseError(f"{number[:40]!r} is no number of a submission.")
-        with course.database.writing() as session:
-            values = fields.get("kind", ""), int(number), fields.get("ruling", ""), fields.get("reason", "")
-            rulings.rule(session, course.storage.data, by, *values, of=fields.get("of", ""))
-
-    await _run_work(work)
-    return RedirectResponse("/course/desk/submissions?state=ruled", 303)
+# ---------------------------------------------------------------------------------------------
+# Decisions: a form each, which leads back
 
 
-@router.post("/disqualify")
-async def disqualify(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
-    """Disqualify a team from an assignment, or no longer."""
-    fields = await own_form(request, shell)
-    assert isinstance(account, Staff)
-    by = account.person.email
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise HTTPException(400, f"{text[:40]!r} is no number.") from None
 
-    def work() -> None:
-        with course.database.writing() as session:
-            values = fields.get("team", ""), fields.get("assignment", ""), fields.get("reason", "")
-            rulings.disqualify(session, course.storage.data, by, *values, holds=fields.get("undo") != "yes")
 
-    await _run_work(work)
-    number = fields.get("number", "")
+def _rule(desk: Desk, fields: Mapping[str, str]) -> object:
+    number = fields["submission"]
+    if not number.isdecimal() or len(number) > 9:
+        raise CourseError(f"{number[:40]!r} is no number of a submission.")
+    values = fields["kind"], int(number), fields["ruling"], fields["reason"]
+    return decisions.rule(desk.session, desk.data, desk.by, *values, of=fields["of"])
+
+
+def _disqualify(desk: Desk, fields: Mapping[str, str]) -> object:
+    values = fields["team"], fields["assignment"], fields["reason"]
+    return decisions.disqualify(desk.session, desk.data, desk.by, *values, holds=fields["undo"] != "yes")
+
+
+_DECISIONS: Mapping[str, Callable[[Desk, Mapping[str, str]], object]] = {
+    "mark": lambda desk, f: desk.mark(f["team"], f["assignment"], f["criterion"], _number(f["points"]), f["comment"]),
+    "adjust": lambda desk, f: desk.adjust(f["team"], f["assignment"], _number(f["points"]), f["reason"]),
+    "extend": lambda desk, f: desk.extend(  # an empty time takes the extension back
+        f["team"], f["assignment"], f["until"].strip().replace("T", " ") or None, f["reason"]
+    ),
+    "release": lambda desk, f: desk.release(f["assignment"], f["hide"] != "yes"),
+    "announce": lambda desk, f: desk.announce(f["title"], f["text"]),
+    "rule": _rule,
+    "disqualify": _disqualify,
+}
+"""What the forms of the desk decide, by the last part of their addresses, from their fields."""
+
+
+async def decide(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
+    """Decide something, in a transaction."""
+    fields = defaultdict(str, await own_form(request, shell))
+    what = request.url.path.rpartition("/")[2]
+    await _transact(course, account, lambda desk: _DECISIONS[what](desk, fields))
+    if what == "rule":
+        return RedirectResponse("/course/desk/submissions?state=ruled", 303)
+    number = fields["number"]
     return RedirectResponse(f"/course/desk/teams/{number}" if number.isdecimal() else "/course/desk", 303)
 
 
-async def _run_work(work: Any) -> Any:
+for _what in _DECISIONS:
+    router.add_api_route(f"/{_what}", decide, methods=["POST"])
+
+
+async def _transact(course: Course, account: Account | None, work: Callable[[Desk], T]) -> T:
+    """Do something at the desk of who asks; what is refused is 400, if it says nothing else."""
+    assert isinstance(account, Staff)
+    by = account.person.email
+
+    def transact() -> T:
+        with course.database.writing() as session:
+            return work(Desk(session, course.storage.data, by))
+
     try:
-        return await run_in_threadpool(work)
+        return await run_in_threadpool(transact)
     except SubmissionError:
         raise
     except CourseError as error:
@@ -194,7 +285,7 @@ async def _run_work(work: Any) -> Any:
 def similar_page(request: Request, course: UsedCourse, account: Allowed) -> Response:
     """Submissions of different teams that are alike."""
     with course.database.reading() as session:
-        found = similar.alike(session, course.storage.data)
+        found = similarity.alike(session, course.storage.data)
     return render(request, "course/desk_similar.html", account, team=None, found=found)
 
 
@@ -216,10 +307,4 @@ def bot_file(
 @router.get("/assignments/{name}/submissions.zip")
 def submissions_zip(course: UsedCourse, account: Allowed, name: Name) -> StreamingResponse:
     """All submissions of an assignment."""
-    try:
-        with course.database.reading() as session:
-            members, zone = downloads.members_of(session, course.storage, name), term_of(session).zone
-    except CourseError as error:
-        raise HTTPException(404, str(error)) from None
-    headers = {"Content-Disposition": f'attachment; filename="{name}-submissions.zip"'}
-    return StreamingResponse(downloads.zip_members(members, zone), media_type="application/zip", headers=headers)
+    return send_zip(course, name, f"{name}-submissions.zip")

@@ -18,13 +18,12 @@ from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.queue import waiting
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.standings import Standing
-from pttt_ooc.course.grades.rulings import ruling_of
+from pttt_ooc.course.grades.decisions import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
-from pttt_ooc.course.pages.context import Course, UsedCourse
+from pttt_ooc.course.pages.context import Course, Number, UsedCourse, as_handed_in, game_course, own_or_any, under_way
 from pttt_ooc.course.pages.game_exploring import is_explored
-from pttt_ooc.course.pages.game_intake import game_course, intake_of
-from pttt_ooc.course.pages.handlers import Number, as_handed_in, own_or_any, under_way
+from pttt_ooc.course.pages.intakes import strategies_of_game
 from pttt_ooc.course.pages.rankings import RankedGame, RenderedPart, leaderboard_ranking
 from pttt_ooc.course.pages.schemas import MatrixOut, StandingOut, SubmissionOut
 from pttt_ooc.course.pages.uploads import form_schema, from_browser, from_program
@@ -133,11 +132,11 @@ def _of_team(session: Any, team: Team) -> list[Submission]:
 
 
 @router.post("/{game}")
-async def submit(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, game: Game) -> Response:
+async def take_in(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, game: Game) -> Response:
     """Take in a strategy from the form."""
     assert isinstance(account, Team)
     own = await run_in_threadpool(game_course, course, game)
-    row, _ = await from_browser(request, shell, own, intake_of(course, own), account)
+    row, _ = await from_browser(request, shell, own, strategies_of_game(course, own), account)
     return RedirectResponse(f"/games/{game}/submissions/{row.id}", 303)
 
 
@@ -221,13 +220,13 @@ async def open_to_play(
         "A zip with an npy file.", player={"type": "integer", "enum": [0, 1], "description": "0 or 1."}
     ),
 )
-async def submit_by_program(
+async def take_in_by_program(
     request: Request, response: Response, course: UsedCourse, account: Allowed, game: Game
 ) -> SubmissionOut:
     """Submit a strategy; 200 if the team has submitted the very same file before."""
     assert isinstance(account, Team)
     own = await run_in_threadpool(game_course, course, game)
-    row, _ = await from_program(request, response, own, intake_of(course, own), account)
+    row, _ = await from_program(request, response, own, strategies_of_game(course, own), account)
     return await run_in_threadpool(lambda: _describe_submission(own, _own(own, account, row.id)))
 
 

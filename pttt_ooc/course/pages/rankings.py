@@ -1,8 +1,13 @@
-"""The leaderboard and the matrix of a game as parts of pages: the course's own game's, and those of further games."""
+"""The leaderboard and the matrix of a game as parts of pages: the course's own game's, and those of further games.
+
+Beside each team the leaderboard shows how the standings change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import time
+import zlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,16 +15,80 @@ from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.assignments import veil
-from pttt_ooc.course.data.models import Submission, Team
+from pttt_ooc.course.data.models import UNFINISHED, Submission, Team
 from pttt_ooc.course.data.names import name_key
 from pttt_ooc.course.pages.context import Course
-from pttt_ooc.course.strategies import figures, trends
-from pttt_ooc.site.shell.ranking import TURNED, Column, Ranking, RankingQuery, ranking, shade, sort_after_click
+from pttt_ooc.course.strategies import figures
+from pttt_ooc.disk.numbers import NOISE, exploitability
+from pttt_ooc.pipeline.show.miniatures import Miniature, curve
+from pttt_ooc.site.shell.ranking import (
+    TURNED,
+    Column,
+    Ranking,
+    RankingQuery,
+    rank_changes,
+    ranking,
+    shade,
+    sort_after_click,
+)
 from pttt_ooc.site.shell.rendering import is_seen, render_part
+
+SINCE = 24 * 3600.0
+"""Seconds over which changed_ranks of ranks are told."""
+
+
+def curves(improved: Iterable[Submission]) -> dict[int, Miniature]:
+    """A curve of each team's best, by the team's number: NashConv of both, or of the one that there is, logarithmic.
+
+    Parameters
+    ----------
+    improved
+        All improvements, in any order.
+    """
+    best: dict[int, dict[int, float]] = {}
+    found: dict[int, list[tuple[int, float]]] = {}
+    for one in sorted(improved, key=lambda s: (s.finished_at or 0.0, s.id)):
+        if one.exploitability is not None:
+            own = best.setdefault(one.team_id, {})
+            own[one.player] = max(one.exploitability, NOISE)
+            found.setdefault(one.team_id, []).append((len(own), sum(own.values())))
+    drawn = {}
+    for team, steps in found.items():
+        most = max(count for count, _ in steps)  # a sum of two is not compared with a single figure
+        values = [value for count, value in steps if count == most]
+        label = f"The best over {len(values)} steps: from {exploitability(values[0])} to {exploitability(values[-1])}"
+        if (picture := curve(values, label, logarithmic=True)) is not None:
+            drawn[team] = picture
+    return drawn
+
+
+def changed_ranks(
+    session: Session, rows: Sequence[standings.Standing], sort: str, until: float | None
+) -> dict[int, int]:
+    """By how many ranks each team has risen within :data:`SINCE`; only teams that had a rank then, and have another."""
+    column = "sum" if sort == "team" else sort
+    then = min(until or float("inf"), time.time() - SINCE)
+    before = {row.team.id: row.rank(column) for row in standings.leaderboard(session, column, then)}
+    return rank_changes({row.team.id: row.rank(column) for row in rows}, before)
+
+
+def in_judgement(session: Session, until: float | None) -> dict[int, str]:
+    """The status of the latest submission of each team that is waiting or being judged, as everybody may see it."""
+    query = select(Submission.team_id, Submission.status).where(Submission.status.in_(UNFINISHED))
+    rows = session.execute(query.where(standings.is_shown(until, None)).order_by(Submission.id))
+    return {team: status for team, status in rows}
+
+
+def stamp_of(revision: str, judged: Mapping[int, str]) -> str:
+    """A text that changed_ranks with the leaderboard: with the standings, with what is judged, and each hour."""
+    told = zlib.crc32(repr(sorted(judged.items())).encode())
+    return f"{revision}-{int(time.time() // 3600)}-{told:08x}"
+
 
 Shown = dict[str, Any]
 _RECENT = 12
@@ -139,26 +208,26 @@ def _revision(board: RankedGame) -> str:
 def _live_revision(board: RankedGame) -> str:
     with board.course.database.reading() as session:
         until = board.until(session)
-        return trends.stamp(standings.revision(session), trends.in_judgement(session, until)) + _freeze_suffix(until)
+        return stamp_of(standings.revision(session), in_judgement(session, until)) + _freeze_suffix(until)
 
 
 def _standings(board: RankedGame, asked: Ranking[standings.Standing]) -> Shown:
     with board.course.database.reading() as session:
         until = board.until(session)
-        judged = trends.in_judgement(session, until)
-        revision = trends.stamp(standings.revision(session), judged) + _freeze_suffix(until)
+        judged = in_judgement(session, until)
+        revision = stamp_of(standings.revision(session), judged) + _freeze_suffix(until)
         usual = standings.leaderboard(session, asked.column, until)
         rows = ranking(usual, _COLUMNS, lambda row: row.team.name, asked.path, RankingQuery(asked.sort)).rows
         latest = standings.improvements(session, shown_if=standings.is_shown(until, None))
         recent = [s for s in latest[: _RECENT + 2] if s.team.of_students]
-        changes = trends.changes(session, rows, asked.column, until)
+        changes = changed_ranks(session, rows, asked.column, until)
     value, texts = board.course.game_value(), {}
     for column, bounds in (("0", value), ("1", value), ("sum", None)):  # the sum does not depend on the value
         found = {r.team.id: f for r in rows if (f := r.figure(column)) is not None}
         ranks = {r.team.id: rank for r in rows if (rank := r.rank(column)) is not None}
         texts[column] = figures.column_of(found, ranks, bounds.interval if bounds else None)
     context: Shown = {"rows": rows, "texts": texts, "value": value, "judged": judged, "changes": changes}
-    context |= {"curves": trends.curves(latest), "recent": recent[:_RECENT], "until": until}
+    context |= {"curves": curves(latest), "recent": recent[:_RECENT], "until": until}
     return {**context, "revision": revision}
 
 

@@ -11,8 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.course.data.models import ACCEPTED, Submission
-from pttt_ooc.course.pages.context import Course
-from pttt_ooc.course.pages.handlers import Bearer, Number
+from pttt_ooc.course.pages.context import Bearer, Course, Number
 from pttt_ooc.course.pages.strategy_sources import SubmittedSources
 from pttt_ooc.disk.numbers import decimals
 from pttt_ooc.errors import CaughtError

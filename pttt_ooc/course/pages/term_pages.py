@@ -1,45 +1,46 @@
-"""The pages of a term: what is due and what counts, for everybody; the desk, for people with rights."""
+"""The pages of a term: what is due and what counts, reports, and what a team does itself besides handing in.
+
+It picks what counts, and looks at two strategies together: their own value, and what both can lose.
+"""
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
 from markupsafe import escape
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from pttt_ooc.course.data import audit
-from pttt_ooc.course.data.assignments import all_assignments, term_of
+from pttt_ooc.course.data.assignments import term_of
 from pttt_ooc.course.data.dates import readable_instant
-from pttt_ooc.course.data.models import Team
+from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Entry, Submission, Team
 from pttt_ooc.course.data.names import NO_TEXT
 from pttt_ooc.course.data.rules import REPORT
-from pttt_ooc.course.data.term_tables import INSTRUCTOR, Person, Report
-from pttt_ooc.course.grades import checkup, exports, gradebook
-from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.data.standings import clip_exploitability
+from pttt_ooc.course.data.term_tables import Pair, Report
+from pttt_ooc.course.grades import downloads
+from pttt_ooc.course.grades.decisions import Desk, ruling_of
 from pttt_ooc.course.grades.overview import announcements, as_json, overview, until
-from pttt_ooc.course.grades.rulings import ruling_of
-from pttt_ooc.course.pages import report_intake as reports
-from pttt_ooc.course.pages.context import Course, UsedCourse
-from pttt_ooc.course.pages.handlers import Number
+from pttt_ooc.course.pages.context import Course, Number, UsedCourse, as_handed_in, own_or_any
+from pttt_ooc.course.pages.intakes import reports, reports_of
 from pttt_ooc.course.pages.uploads import form_schema, from_browser, from_program
-from pttt_ooc.course.people import post
-from pttt_ooc.course.people.accounts import Staff
-from pttt_ooc.course.people.people import members
 from pttt_ooc.course.people.rights import Allowed
 from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.forms import own_form
-from pttt_ooc.site.shell.rendering import render
+from pttt_ooc.site.shell.rendering import render, render_renewed
 from pttt_ooc.site.shell.shell import Account, UsedShell
+from pttt_ooc.types import Interval
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api/course")
 Name = Annotated[str, Path(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
-_LINES = 200
-_MESSAGES = 100
+_MOST = 1 << 31
 
 
 @router.get("/course")
@@ -48,7 +49,7 @@ def course_page(request: Request, course: UsedCourse, account: Allowed) -> Respo
     team = account if isinstance(account, Team) else None
     with course.database.reading() as session:
         told = overview(session, course.storage.data, team)
-        handed_in = reports.of_team(session, team) if team else []
+        handed_in = reports_of(session, team) if team else []
         withdrawn = {r.id: found.reason for r in handed_in if (found := ruling_of(session, REPORT, r.id))}
     return render(
         request,
@@ -58,11 +59,12 @@ def course_page(request: Request, course: UsedCourse, account: Allowed) -> Respo
         reports=handed_in,
         withdrawn=withdrawn,
         **told,
-        **_words(told["zone"]),
+        **describe_times(told["zone"]),
     )
 
 
-def _words(zone: Any) -> dict[str, Any]:
+def describe_times(zone: Any) -> dict[str, Any]:
+    """How templates say times."""
     return {"local": lambda at: readable_instant(at, zone), "until": until}
 
 
@@ -95,12 +97,12 @@ def _iso(at: float) -> str:
 
 
 @router.post("/course/reports/{name}")
-async def hand_in_report(
+async def take_in_report(
     request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, name: Name
 ) -> Response:
     """Take in a report from the form."""
     assert isinstance(account, Team)
-    intake = await run_in_threadpool(reports.intake_of, course, name)
+    intake = await run_in_threadpool(reports, course, name)
     await from_browser(request, shell, course, intake, account)
     return RedirectResponse(f"/course#{name}", 303)
 
@@ -110,147 +112,177 @@ def report_file(course: UsedCourse, account: Allowed, number: Number) -> Respons
     """A report: for its own team and people with rights."""
     with course.database.reading() as session:
         found = session.get(Report, number)
-    if found is None or not (isinstance(account, Staff) or (account is not None and account.id == found.team_id)):
-        raise HTTPException(404, f"There is no report {number} of yours.")
+    found = own_or_any(found, account, f"report {number} of yours")
     file = course.storage.upload(found.file)
-    return FileResponse(file, media_type="application/octet-stream", filename=found.given)
+    return as_handed_in(file, f"report {number}", found.given, "application/octet-stream")
 
 
 # ---------------------------------------------------------------------------------------------
-# The desk
+# What a team does itself
 
 
-@router.get("/course/desk")
-def desk_page(request: Request, course: UsedCourse, account: Allowed, search: str = "") -> Response:
-    """What needs attention, and the grades of all teams."""
-    problems = checkup.problems(course.database, course.storage)
+class PickIn(BaseModel):
+    """A team's pick."""
+
+    submission: int | None = Field(ge=1, lt=_MOST, description="The number; null: the last ones count again.")
+
+
+@router.post("/course/picks/{name}")
+async def pick(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, name: Name) -> Response:
+    """Pick what counts, from the form; an empty number: the last ones."""
+    fields = await own_form(request, shell)
+    number = fields.get("submission", "")
+    if number and (not number.isdecimal() or not 0 < int(number[:10]) < _MOST):
+        raise HTTPException(400, f"{number[:40]!r} is no number of a submission.")
+    await run_in_threadpool(_pick, course, account, name, int(number) if number else None)
+    return RedirectResponse(f"/course#{name}", 303)
+
+
+@router.get("/course/own/{name}")
+def own_files(course: UsedCourse, account: Allowed, name: Name) -> StreamingResponse:
+    """All that the team has handed in for an assignment, as one zip."""
+    assert isinstance(account, Team)
+    return send_zip(course, name, f"{name}-own.zip", account)
+
+
+def send_zip(course: Course, name: str, file: str, only: Team | None = None) -> StreamingResponse:
+    """What was handed in for an assignment, by all teams or by one, as one zip; 404 if there is no such assignment."""
+    try:
+        with course.database.reading() as session:
+            members, zone = downloads.members_of(session, course.storage, name, only), term_of(session).zone
+    except CourseError as error:
+        raise HTTPException(404, str(error)) from None
+    headers = {"Content-Disposition": f'attachment; filename="{file}"'}
+    return StreamingResponse(downloads.zip_members(members, zone), media_type="application/zip", headers=headers)
+
+
+@router.post("/course/pairs")
+async def look_at_pair(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
+    """Look at two of the team's strategies together."""
+    fields = await own_form(request, shell)
+    texts = [fields.get(name, "") for name in ("first", "second")]
+    if not all(text.isascii() and text.isdecimal() and 0 < int(text[:10]) < _MOST for text in texts):
+        raise HTTPException(400, "Choose a submission of player 0 and one of player 1.")
+    facts = await run_in_threadpool(_pair, course, account, int(texts[0]), int(texts[1]))
+    return RedirectResponse(facts["url"], 303)
+
+
+@router.get("/course/pairs/{number}")
+@router.get("/course/parts/pairs/{number}")
+def pair_page(request: Request, course: UsedCourse, account: Allowed, number: Number) -> Response:
+    """Two strategies together."""
+    facts = {"team": None, **_shown_pair(course, account, number)}
+    return render_renewed(request, "course/pair.html", "course/parts/pair.html", account, **facts)
+
+
+def _shown_pair(course: Course, account: Account | None, number: int) -> dict[str, Any]:
+    facts = _found_pair(course, account, number)
+    stamp = "-".join((*facts["statuses"], str(facts["over"])))
+    return {"pair": facts, "stamp": stamp, "value": course.game_value()}
+
+
+def _found_pair(course: Course, account: Account | None, number: int) -> dict[str, Any]:
+    value = course.game_value()
     with course.database.reading() as session:
-        lines = exports.lines(session)
-        assignments, people = all_assignments(session), members(session)
-        told: dict[str, Any] = {"announcements": announcements(session), "zone": term_of(session).zone}
-        told["deliveries"] = post.facts(post.deliveries(session, _MESSAGES))
-    points = {(line.team.id, line.assignment.id): line.points for line in lines}
-    teams = list({line.team.id: line.team for line in lines}.values())
-    wanted = search.casefold()[:100]
-    found = [team for team in teams if any(wanted in text for text in _texts(team, people.get(team.id, [])))]
-    context = {"problems": problems, "teams": found, "assignments": assignments, "points": points, "people": people}
-    may = isinstance(account, Staff) and account.role == INSTRUCTOR
-    more = {"search": search[:100], "instructor": may, **_words(told["zone"])}
-    return render(request, "course/desk.html", account, team=None, **context, **told, **more)
+        found = session.get(Pair, number)
+        found = own_or_any(found, account, f"pair {number} of yours")
+        return pair_facts(session, found, value.interval if value else None)
 
 
-def _texts(team: Team, people: list[Person]) -> list[str]:
-    """What a search looks at, in small letters."""
-    found = [team.name, team.own_name, *(text for one in people for text in (one.name, one.email, one.number))]
-    return [text.casefold() for text in found]
-
-
-@router.get("/course/desk/teams/{number}")
-def team_page(request: Request, course: UsedCourse, account: Allowed, number: Number) -> Response:
-    """A team: members, grades, their history, and the forms that change them."""
-    with course.database.reading() as session:
-        team = session.get(Team, number)
-        if team is None or not team.of_students:
-            raise HTTPException(404, f"There is no team {number}.")
-        told = overview(session, course.storage.data, team, decided=True)
-        people = members(session).get(team.id, [])
-        history = {
-            one.assignment.id: gradebook.history(session, team.id, one.assignment.id) for one in told["assignments"]
-        }
-        handed_in = reports.of_team(session, team)
-    may = isinstance(account, Staff) and account.role == INSTRUCTOR
-    context = {"shown": team, "people": people, "history": history, "instructor": may, "team": None}
-    context |= {"reports": handed_in, "disqualified": {one.assignment.id: one.out for one in told["assignments"]}}
-    return render(request, "course/desk_team.html", account, **context, **told, **_words(told["zone"]))
-
-
-@router.get("/course/desk/log")
-def log_page(request: Request, course: UsedCourse, account: Allowed) -> Response:
-    """The log."""
-    with course.database.reading() as session:
-        found, zone = audit.lines(session, _LINES), term_of(session).zone
-    return render(request, "course/desk_log.html", account, team=None, lines=found, **_words(zone))
-
-
-@router.get("/course/desk/grades")
-def grades_file(
-    course: UsedCourse, account: Allowed, form: Annotated[str, Query(alias="format", max_length=20)] = "csv"
-) -> Response:
-    """The grades as a file."""
+def _pair(course: Course, account: Account | None, first: int, second: int) -> dict[str, Any]:
+    assert isinstance(account, Team)
+    value = course.game_value()
     try:
         with course.database.writing() as session:
-            gradebook.settle(session, course.storage.data, "grades exported")
-            text = exports.export(session, form)
+            made = make_pair(session, account, first, second)
+            return pair_facts(session, made, value.interval if value else None)
     except CourseError as error:
         raise HTTPException(400, str(error)) from None
-    kind = "application/json" if form == "json" else "text/csv"
-    name = f"grades-{form}.{'json' if form == 'json' else 'csv'}"
-    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-@router.post("/course/desk/mark")
-async def mark(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
-    """Points by hand."""
-    fields = await own_form(request, shell)
-    values = [fields.get(name, "") for name in ("team", "assignment", "criterion")]
-    points, comment = _number(fields.get("points", "")), fields.get("comment", "")
-    return await _decide(course, account, fields, "mark", *values, points, comment)
+class PairIn(BaseModel):
+    """Two of your strategies."""
+
+    first: int = Field(ge=1, lt=_MOST, description="The number of player 0's.")
+    second: int = Field(ge=1, lt=_MOST, description="The number of player 1's.")
 
 
-@router.post("/course/desk/adjust")
-async def adjust(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
-    """Points more or fewer."""
-    fields = await own_form(request, shell)
-    values = [fields.get(name, "") for name in ("team", "assignment")]
-    points, reason = _number(fields.get("points", "")), fields.get("reason", "")
-    return await _decide(course, account, fields, "adjust", *values, points, reason)
+@programs.post("/pairs", summary="Two of your strategies together")
+def pair_by_program(course: UsedCourse, account: Allowed, pair: PairIn) -> dict[str, Any]:
+    """Look at two of your strategies together: `value` for player 0 and `nashconv`, once they are known."""
+    return _pair(course, account, pair.first, pair.second)
 
 
-@router.post("/course/desk/extend")
-async def extend(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
-    """A later deadline; an empty one takes it back."""
-    fields = await own_form(request, shell)
-    values = [fields.get(name, "") for name in ("team", "assignment")]
-    time_given = fields.get("until", "").strip().replace("T", " ") or None
-    return await _decide(course, account, fields, "extend", *values, time_given, fields.get("reason", ""))
+@programs.get("/pairs/{number}", summary="A pair of your strategies")
+def one_pair(course: UsedCourse, account: Allowed, number: Number) -> dict[str, Any]:
+    """A pair; `over` once nothing of it will change by itself."""
+    return _found_pair(course, account, number)
 
 
-@router.post("/course/desk/release")
-async def release(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
-    """Show teams their points, or hide them."""
-    fields = await own_form(request, shell)
-    return await _decide(course, account, fields, "release", fields.get("assignment", ""), fields.get("hide") != "yes")
+@programs.post("/picks/{name}", summary="Pick what counts")
+def pick_by_program(course: UsedCourse, account: Allowed, name: Name, picked: PickIn) -> dict[str, Any]:
+    """Pick which of your submissions counts, where teams choose; the answer is as that of your grades."""
+    _pick(course, account, name, picked.submission)
+    with course.database.reading() as session:
+        return as_json(overview(session, course.storage.data, account if isinstance(account, Team) else None))
 
 
-@router.post("/course/desk/announce")
-async def announce(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed) -> Response:
-    """Tell everybody something."""
-    fields = await own_form(request, shell)
-    return await _decide(course, account, fields, "announce", fields.get("title", ""), fields.get("text", ""))
-
-
-async def _decide(
-    course: Course, account: Account | None, fields: dict[str, str], what: str, *values: object
-) -> Response:
-    assert isinstance(account, Staff)
-
-    def work() -> None:
+def _pick(course: Course, account: Account | None, name: str, number: int | None) -> None:
+    assert isinstance(account, Team)
+    try:
         with course.database.writing() as session:
-            getattr(Desk(session, course.storage.data, account.person.email), what)(*values)
-
-    try:
-        await run_in_threadpool(work)
+            Desk(session, course.storage.data, f"team {account.name}").pick_of_team(account, name, number)
     except CourseError as error:
-        raise HTTPException(400, str(error)) from None
-    number = fields.get("number", "")
-    return RedirectResponse(f"/course/desk/teams/{number}" if number.isdecimal() else "/course/desk", 303)
+        raise HTTPException(409, str(error)) from None
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise HTTPException(400, f"{text[:40]!r} is no number.") from None
+# ---------------------------------------------------------------------------------------------
+# Pairs of a team's own strategies
+
+
+def make_pair(session: Session, team: Team, first: int, second: int) -> Pair:
+    """A pair of two strategies of a team, made if it is not there; its value may have to be computed.
+
+    Raises
+    ------
+    CourseError
+        If they are not the team's own, or not one for each player.
+    """
+    for player, number in enumerate((first, second)):
+        row = session.get(Submission, number)
+        if row is None or row.team_id != team.id:
+            raise CourseError(f"There is no submission {number} of yours.")
+        if row.player != player:
+            raise CourseError(f"Submission {number} is of player {row.player}; a pair is one of player 0 and one of 1.")
+    there = session.scalar(select(Pair).where(Pair.first_id == first, Pair.second_id == second))
+    if there is not None:
+        return there
+    entry = session.get(Entry, (first, second))  # of two best strategies it is known
+    made = Pair(team_id=team.id, first_id=first, second_id=second, value=entry.value if entry else None)
+    made.made_at = time.time()
+    session.add(made)
+    session.flush()
+    return made
+
+
+def pair_facts(session: Session, pair: Pair, game_value: Interval | None) -> dict[str, Any]:
+    """A pair as JSON: both strategies, their own value, and NashConv, the sum of their exploitabilities."""
+    both = [session.get(Submission, number) for number in (pair.first_id, pair.second_id)]
+    figures = [None if one is None else clip_exploitability(one.exploitability) for one in both]
+    first, second = figures
+    return {
+        "id": pair.id,
+        "submissions": [pair.first_id, pair.second_id],
+        "statuses": [one.status if one else REJECTED for one in both],
+        "exploitability": figures,
+        "best": [bool(one and one.best) for one in both],
+        "nashconv": None if first is None or second is None else first + second,
+        "value": pair.value,
+        "game_value": game_value,
+        "url": f"/course/pairs/{pair.id}",
+        "over": any(one is None or one.status == REJECTED for one in both)
+        or (pair.value is not None and all(one is not None and one.status == ACCEPTED for one in both)),
+    }
 
 
 # ---------------------------------------------------------------------------------------------
@@ -270,12 +302,12 @@ class ReportOut(BaseModel):
 @programs.post(
     "/reports/{name}", summary="Hand in a report", status_code=201, openapi_extra=form_schema("A PDF or a zip.")
 )
-async def hand_in_by_program(
+async def take_in_report_by_program(
     request: Request, response: Response, course: UsedCourse, account: Allowed, name: Name
 ) -> ReportOut:
     """Hand in a report; the fields seconds, link and comment may come before the file."""
     assert isinstance(account, Team)
-    intake = await run_in_threadpool(reports.intake_of, course, name)
+    intake = await run_in_threadpool(reports, course, name)
     row, _ = await from_program(request, response, course, intake, account)
     response.headers["Location"] = f"/course/reports/{row.id}"
     return ReportOut(id=row.id, status=row.status, note=row.note, size=row.size, digest=row.digest)

@@ -15,10 +15,9 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from pttt_ooc.course.data.limits import BYTES_PER_SECOND, Flight
-from pttt_ooc.course.data.models import Judged, Submission, Team
+from pttt_ooc.course.data.models import Judged, Team
 from pttt_ooc.course.data.storage import Incoming, Storage
-from pttt_ooc.course.pages.context import Course
-from pttt_ooc.course.pages.handlers import needed_team
+from pttt_ooc.course.pages.context import Course, needed_team
 from pttt_ooc.site.shell.arrival import ARRIVAL
 from pttt_ooc.site.shell.forms import FORM_FIELD, check_form, check_origin
 from pttt_ooc.site.shell.shell import Shell
@@ -115,13 +114,6 @@ def _too_large(limit: int) -> HTTPException:
     return HTTPException(413, f"The file is larger than {limit:,} bytes, which is the limit here.")
 
 
-def player_of(fields: Fields) -> int:
-    """The player in a form; 400 if there is none."""
-    if fields.get("player") not in ("0", "1"):
-        raise HTTPException(400, "The field player must be 0 or 1, and come before the file.")
-    return int(fields["player"])
-
-
 @dataclass(frozen=True)
 class Intake(Generic[Row]):
     """How files of one kind are taken in.
@@ -135,7 +127,7 @@ class Intake(Generic[Row]):
     check_limits
         Raises a SubmissionError if the team may not submit now, while so many other files of it are being received, or
         what began at this time is taken by no assignment.
-    take
+    take_in
         Makes a row of a received file; returns it, and whether it is new.
     check_fields
         Called with the fields before the file; what it raises ends the request.
@@ -144,18 +136,8 @@ class Intake(Generic[Row]):
     largest: int
     fields: str
     check_limits: Callable[[Team, int, float], None]
-    take: Callable[[Team, Fields, Incoming], tuple[Row, bool]]
+    take_in: Callable[[Team, Fields, Incoming], tuple[Row, bool]]
     check_fields: Callable[[Fields], object] = lambda fields: None
-
-
-def strategies(course: Course) -> Intake[Submission]:
-    """How strategies are taken in."""
-
-    def take(team: Team, fields: Fields, incoming: Incoming) -> tuple[Submission, bool]:
-        return course.take(team, player_of(fields), incoming)
-
-    largest = course.settings.max_upload_bytes
-    return Intake(largest, "the fields player and file", course.check_limits, take, player_of)
 
 
 async def from_browser(
@@ -203,7 +185,7 @@ async def take_in(
     with course.in_flight.begin(team.id, request.scope[ARRIVAL]) as flight:
         await run_in_threadpool(intake.check_limits, team, flight.ahead, flight.begun_at)
         fields, incoming = await receive(request, course, intake, check, flight)
-        return await to_thread.run_sync(intake.take, team, fields, incoming, limiter=course.taking)
+        return await to_thread.run_sync(intake.take_in, team, fields, incoming, limiter=course.taking)
 
 
 async def receive(

@@ -20,20 +20,17 @@ from pttt_ooc.course.pages import (
     api,
     certificate_pages,
     desk_pages,
-    game_certificates,
-    handout_pages,
     health,
     openid_pages,
-    pages,
-    team_pages,
+    strategy_pages,
+    term_pages,
 )
 from pttt_ooc.course.pages import agent_pages as agents
-from pttt_ooc.course.pages import further_bot_pages as bots
+from pttt_ooc.course.pages import bot_pages as bots
 from pttt_ooc.course.pages import game_pages as games
-from pttt_ooc.course.pages import term_pages as course_pages
 from pttt_ooc.course.pages.context import HERE as PAGES
 from pttt_ooc.course.pages.context import Course
-from pttt_ooc.course.pages.metrics import FromDatabase
+from pttt_ooc.course.pages.health import FromDatabase
 from pttt_ooc.course.people.accounts import TeamAccounts
 from pttt_ooc.course.strategies import figures
 from pttt_ooc.disk.numbers import NOISE
@@ -95,20 +92,17 @@ def part_of(course: Course, looks: Looks = tuple) -> Part:
         directory=PAGES,
         routers=(
             api.router,
-            pages.router,
+            strategy_pages.router,
             certificate_pages.router,
             certificate_pages.programs,
-            handout_pages.router,
             health.router,
-            course_pages.router,
-            course_pages.programs,
+            term_pages.router,
+            term_pages.programs,
             desk_pages.router,
-            team_pages.router,
-            team_pages.programs,
             account_pages.router,
             openid_pages.router,
-            game_certificates.router,
-            game_certificates.programs,
+            certificate_pages.game_router,
+            certificate_pages.game_programs,
             games.router,
             games.programs,
         ),

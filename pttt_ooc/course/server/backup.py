@@ -43,7 +43,7 @@ from pttt_ooc.course.data.game_directory import FOLDER, directory_of, games_in
 from pttt_ooc.course.data.models import CourseTables
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, read_settings, settings_text
 from pttt_ooc.course.data.storage import LISTS, Storage, upload_hash
-from pttt_ooc.course.grades.code_likeness import FOLDER as HANDED_OUT
+from pttt_ooc.course.grades.similarity import FOLDER as HANDED_OUT
 from pttt_ooc.disk.files import explain_errors, fsync_tree, replacing
 from pttt_ooc.errors import CourseError, StoreError
 
@@ -341,8 +341,9 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
         facts = {row["name"]: row["value"] for table, row in rows if table == "facts"}
         check_format(facts["format"], str(file))
         # Uploads under the names in their rows, each compared with its row's digest.
-        for row in [row for table, row in rows if table in _UPLOADED]:
-            _restore_upload(archive, members, row, storage)
+        for table, row in rows:
+            if table in _UPLOADED:
+                _restore_upload(archive, members, table, row, storage)
         # Other members only if their names have a known form, by which none is written outside the directory.
         for name, member in members.items():
             if named := _NAME.fullmatch(name):
@@ -404,7 +405,7 @@ def _check_end(file: Path, archive: tarfile.TarFile) -> None:
 
 
 def _restore_upload(
-    archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo], row: dict[str, Any], storage: Storage
+    archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo], table: str, row: dict[str, Any], storage: Storage
 ) -> None:
     # Names of members are not trusted: the row's name must have the form of the server's names.
     if not row["file"].removesuffix(".zip").isalnum():
@@ -413,7 +414,7 @@ def _restore_upload(
     _extract(archive, members[f"uploads/{row['file']}"], target)
     with open(target, "rb") as copy:
         if hashlib.file_digest(copy, upload_hash).hexdigest() != row["digest"]:
-            raise ValueError(f"the file of submission {row['id']} has changed")
+            raise ValueError(f"the file of {table.removesuffix('s')} {row['id']} has changed")
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pttt_ooc.course.pages import bot_pages as submission_pages
-from pttt_ooc.course.pages.bot_context import OpenLeague
+from pttt_ooc.course.pages.bot_pages import OpenLeague, before_tournament
 from pttt_ooc.course.pages.context import Course
-from pttt_ooc.course.pages.further_bot_pages import before_tournament
 from pttt_ooc.other_games.extreme.pages import exports, part, play_pages, practice_pages
 from pttt_ooc.other_games.extreme.pages.tournament_reader import TournamentReader
 from pttt_ooc.site.shell.parts import Part

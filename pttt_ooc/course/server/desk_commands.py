@@ -91,7 +91,7 @@ def rejudge(
             lines = [f"{NOUNS[kind].capitalize()} {number} is in the queue again." for number in queued]
             tell(told, here, lines)
             return
-        from pttt_ooc.course.grades.retrial import rehearse
+        from pttt_ooc.course.grades.rejudging import rehearse
 
         with trying(database, True) as session:
             before = points_now(session)
@@ -172,7 +172,7 @@ def rule(
 ) -> None:
     """Hide a submission (it counts), or withdraw it (it does not), or neither any more."""
     with writing(here) as session:
-        from pttt_ooc.course.grades.rulings import rule as decide
+        from pttt_ooc.course.grades.decisions import rule as decide
 
         rows = decide(session, here.data, here.by, kind, number, ruling, reason, of)
         tell_grades(session, rows, here, kind=kind, number=number, ruling=ruling)
@@ -188,7 +188,7 @@ def disqualify(
 ) -> None:
     """Take a team's points and rank in an assignment; --undo gives them back."""
     with writing(here) as session:
-        from pttt_ooc.course.grades.rulings import disqualify as decide
+        from pttt_ooc.course.grades.decisions import disqualify as decide
 
         rows = decide(session, here.data, here.by, team, assignment, reason, holds=not undo)
         tell_grades(session, rows, here, team=team, assignment=assignment, disqualified=not undo)
@@ -216,7 +216,7 @@ def pick(
 def similar(here: CourseOptions) -> None:
     """List submissions of different teams that are alike: a hint, not a verdict."""
     with reading(here) as session:
-        from pttt_ooc.course.grades.similar import alike, lines
+        from pttt_ooc.course.grades.similarity import alike, lines
 
         found = alike(session, here.data)
     tell([one.facts() for one in found], here, lines(found) or ["None are found."])
@@ -255,9 +255,9 @@ def house(
     """
     with writing(here) as session:
         from pttt_ooc.course.data.storage import Storage
-        from pttt_ooc.course.strategies.house import enter_house
+        from pttt_ooc.course.strategies.submissions import take_in_house
 
-        rows = enter_house(session, Storage(here.data), name, (first, second), here.by)
+        rows = take_in_house(session, Storage(here.data), name, (first, second), here.by)
         numbers = [row.id for row in rows]
     tell(
         {"team": name, "submissions": numbers},

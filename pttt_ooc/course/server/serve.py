@@ -21,8 +21,7 @@ from pttt_ooc.course.data.settings import CourseSettings, check_openid, make_set
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.pages.game_exploring import tell_address
 from pttt_ooc.course.strategies import processes as strategies
-from pttt_ooc.course.strategies.orders import check_orders
-from pttt_ooc.course.strategies.value import check_value_is_known
+from pttt_ooc.course.strategies.game_facts import check_orders, check_value_is_known
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.rights import private, tighten
 from pttt_ooc.errors import CourseError, PtttError

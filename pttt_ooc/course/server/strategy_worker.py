@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from pttt_ooc.course.data.worker_process import run_worker
-from pttt_ooc.course.grades.rehearsals import GRADING
+from pttt_ooc.course.grades.rejudging import GRADING
 from pttt_ooc.course.strategies.worker import run
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""The evaluation of uploaded files, and the values of matches, with an engine that stays open."""
+"""Uploaded files, which may hold anything: whether they are strategies; their evaluation, and the values of matches.
+
+:mod:`pttt_ooc.pipeline.files.tensor_reader` reads them, and an engine that stays open evaluates them.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,95 @@ from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.course.data.storage import Storage
-from pttt_ooc.course.strategies.validation import read_strategy
-from pttt_ooc.games.structure.index import actions_of
+from pttt_ooc.errors import StrategyError
+from pttt_ooc.games.structure.index import Index, actions_of
 from pttt_ooc.games.structure.strategy import Strategy
+from pttt_ooc.games.structure.views import Ints
 from pttt_ooc.imports import code_digest, dependencies
 from pttt_ooc.library.api.strategy_reader import rows_of
+from pttt_ooc.pipeline.files.file_headers import ShapeError
+from pttt_ooc.pipeline.files.tensor_reader import open_zipped_tensor
+from pttt_ooc.pipeline.files.tensors import strategy_from_tensor
+from pttt_ooc.pipeline.files.zipped_array import FlawedFileError, other_player, passed_over
 from pttt_ooc.pipeline.stages.engines import open_engine
 from pttt_ooc.pipeline.stages.normal_form import row_orders
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.provenance import stage_sources
 from pttt_ooc.types import Interval
+
+
+class Refusal(Exception):
+    """A file is not a strategy.
+
+    Parameters
+    ----------
+    note
+        The verdict, in the course's words if it has any.
+    detail
+        A hint for repairing the file.
+    """
+
+    def __init__(self, note: str, detail: str = "") -> None:
+        super().__init__(note)
+        self.note, self.detail = _printable(note), _printable(detail)
+
+
+def _printable(text: str) -> str:
+    """Text without control characters, which databases and pages do not accept."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def note_on(path: Path) -> str:
+    """What a team should know of its file, though it is a strategy; empty if there is nothing."""
+    return _printable(passed_over(path))[:1000]
+
+
+def read_strategy(
+    path: Path,
+    index: Index,
+    player: int,
+    rows: Ints,
+    scratch: Path,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> Strategy:
+    """The strategy in an uploaded file.
+
+    Parameters
+    ----------
+    index
+        The index without symmetry.
+    rows
+        int64, shape (infosets,): node number of each row.
+    scratch
+        A directory for an unnamed file: a tensor in Fortran order is copied to it, as its rows are scattered.
+    on_progress
+        Called with the share of the file that has been read; its exceptions stop the reading.
+
+    Returns
+    -------
+    Strategy in double precision, its rows scaled to sum to 1.
+
+    Raises
+    ------
+    Refusal
+        If the file is not a strategy, for the first mistake.
+    OSError, StoreError
+        If the file is missing or `scratch` is full, which is not the file's fault.
+    """
+    try:
+        # Each row goes to its node of the index, by `rows`; reading ends at the first mistake.
+        with open_zipped_tensor(path, (len(rows), index.game.squares), scratch, on_progress) as tensor:
+            return Strategy(index, player, strategy_from_tensor(index, player, tensor, rows, source=str(path)))
+    except FlawedFileError as error:
+        # A flaw of the file itself, for which the reader has the verdict's words.
+        raise Refusal(error.note, error.detail) from error
+    except StrategyError as error:
+        # Its content is no strategy of this player; with the shape of the other player's tensor, the detail says so.
+        note = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
+        theirs = (int(index.players[1 - player].infosets_by_slice().sum()), index.game.squares)
+        is_theirs = isinstance(error, ShapeError) and error.shape == theirs
+        raise Refusal(note, other_player(player) if is_theirs else "") from None
+
 
 Orders = tuple[Path | None, Path | None]
 """For each player, the file with the course's own list of infosets; None: the default order."""
@@ -37,7 +119,7 @@ _GRADIENT_SOURCES = (
     stage_sources("evaluate")
     | dependencies("cfr/solving/assessment")
     | dependencies("pipeline/files/tensors")
-    | {"course/strategies/assessor", "course/strategies/validation"}
+    | {"course/strategies/assessor"}
 )
 
 
@@ -73,7 +155,7 @@ class Assessor:
         self._cached = 0  # bytes
 
     def read(self, path: Path, player: int, on_progress: OnProgress) -> Strategy:
-        """The strategy in a file; for errors see :func:`pttt_ooc.course.strategies.validation.read_strategy`."""
+        """The strategy in a file; for errors see :func:`read_strategy`."""
         index, scratch = self.engine.index, self.storage.incoming
         return read_strategy(path, index, player, self.rows[player], scratch, on_progress)
 

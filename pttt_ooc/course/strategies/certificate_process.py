@@ -1,4 +1,4 @@
-"""The process that makes a certificate of two submissions; see :mod:`pttt_ooc.course.strategies.certifier`."""
+"""The process that makes a certificate of two submissions; see :mod:`pttt_ooc.course.strategies.certificates`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.storage import Storage
-from pttt_ooc.course.strategies.certificates import Certificates, Pair
-from pttt_ooc.course.strategies.certifier import SECONDS
-from pttt_ooc.course.strategies.validation import Refusal, read_strategy
+from pttt_ooc.course.strategies.assessor import Refusal, read_strategy
+from pttt_ooc.course.strategies.certificates import SECONDS, Certificates, Pair
 from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import GameError, StrategyError

@@ -1,38 +1,63 @@
-"""Submissions of strategies: accepting, finding and listing them."""
+"""Submissions: taking in those of all kinds; finding, listing and opening those of strategies.
+
+Strategies of the instructors' own, such as an exact equilibrium, are of a team of the house: in the head-to-head,
+beside the baseline, without token, rank and grade.  Only people with rights see its submissions.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from pttt_ooc.course.data.assignments import check_open
+from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.limits import Limits, SubmissionError, check_limits, hold
-from pttt_ooc.course.data.models import ACCEPTED, Submission, Team
-from pttt_ooc.course.data.rules import STRATEGIES
-from pttt_ooc.course.data.storage import Incoming
+from pttt_ooc.course.data.limits import SubmissionError, hold
+from pttt_ooc.course.data.models import ACCEPTED, HIDDEN, Judged, Submission, Team
+from pttt_ooc.course.data.names import check_name, name_key, readable_name
+from pttt_ooc.course.data.standings import touch
+from pttt_ooc.course.data.storage import Incoming, Storage
+from pttt_ooc.course.people.teams import find_team
 from pttt_ooc.errors import CourseError
 
+EQUILIBRIUM = "Equilibrium"
+"""The usual name of the team of the house."""
 
-def keep_upload(incoming: Incoming, team: Team, player: int) -> Submission:
-    """Keep a received file; returns its submission, which is not yet in the database."""
-    incoming.keep()
+_PIECE = 1 << 20
+Row = TypeVar("Row", bound=Judged)
+
+
+def facts_of_file(incoming: Incoming, team: Team) -> dict[str, Any]:
+    """The columns of a received file's row that all kinds have."""
     now = time.time()
-    return Submission(
-        team_id=team.id,
-        player=player,
-        file=incoming.name,
-        digest=incoming.digest,
-        size=incoming.size,
-        received_at=now,
-        changed_at=now,
-        begun_at=incoming.begun_at,
-    )
+    return {
+        "team_id": team.id,
+        "file": incoming.name,
+        "digest": incoming.digest,
+        "size": incoming.size,
+        "received_at": now,
+        "changed_at": now,
+        "begun_at": incoming.begun_at,
+    }
+
+
+def read_file(storage: Storage, file: Path) -> Incoming:
+    """A file of this machine as if it had been uploaded."""
+    incoming = Incoming(storage)
+    try:
+        with open(file, "rb") as source:
+            while data := source.read(_PIECE):
+                incoming.write(data)
+    except BaseException:
+        incoming.discard()
+        raise
+    return incoming
 
 
 @dataclass(frozen=True)
@@ -45,50 +70,70 @@ class Page:
     pages: int
 
 
-def twin_of(session: Session, team: Team, player: int, digest: str) -> Submission | None:
+def find_twin(session: Session, team: Team, player: int, digest: str) -> Submission | None:
     """The team's earlier submission of the very same file, if any."""
-    return session.scalar(
-        select(Submission).where(
-            Submission.team_id == team.id, Submission.player == player, Submission.digest == digest
-        )
-    )
+    own = Submission.team_id == team.id, Submission.player == player, Submission.digest == digest
+    return session.scalar(select(Submission).where(*own))
 
 
-def accept(database: Database, limits: Limits, team: Team, player: int, incoming: Incoming) -> tuple[Submission, bool]:
-    """Make a submission of a received file; returns it, and whether it is new.
+def take_in(
+    database: Database,
+    incoming: Incoming,
+    team: Team,
+    *,
+    find: Callable[[Session], Row | None],
+    make: Callable[[], Row],
+    check: Callable[[Session], object] = lambda session: None,
+    lock: Callable[[Session, Team], object] = hold,
+    settle: Callable[[Session, Row], object] = lambda session, row: None,
+) -> tuple[Row, bool]:
+    """Make a submission of any kind of a received file; returns its row, and whether it is new.
 
-    The file is on disk before the row is committed: what was confirmed is never lost.
+    The file is on disk before the row is committed: what was confirmed is never lost.  No file stays without a row.
+
+    Parameters
+    ----------
+    find
+        Returns the row that there is of the very same file: sent twice, even at the same time, it is one submission.
+    make
+        Makes the row, once the file is kept.
+    check
+        Raises an error if the team may not submit now, under the lock.
+    lock
+        Lets the team's other uploads wait until the transaction ends.
+    settle
+        Called with the new row, in the same transaction.
 
     Raises
     ------
-    SubmissionError
-        If the team may not submit now.
+    CourseError
+        If the team was removed; and what `check` raises.
     StoreError
         If the file cannot be kept.
     """
-    with database.reading() as session:
-        twin = twin_of(session, team, player, incoming.digest)
-        if twin is not None:
-            incoming.discard()
-            return twin, False
     try:
-        submission = keep_upload(incoming, team, player)
-        with database.writing() as session:
-            hold(session, team)
-            check_open(session, STRATEGIES, team, incoming.begun_at)
-            check_limits(session, Submission, team, limits)
-            session.add(submission)
-    except IntegrityError:  # the same file, sent twice at the same time; or the team is gone
-        incoming.discard()
         with database.reading() as session:
-            twin = twin_of(session, team, player, incoming.digest)
-        if twin is None:
-            raise CourseError(f"The team {team.name} was removed.") from None
-        return twin, False
-    except BaseException:
+            there = find(session)
+        if there is None:
+            incoming.keep()
+            made = make()
+            with database.writing() as session:
+                lock(session, team)
+                there = find(session)
+                if there is None:
+                    check(session)
+                    session.add(made)
+                    session.flush()
+                    settle(session, made)
+        if there is not None:
+            incoming.discard()
+            return there, False
+    except BaseException as error:
         incoming.discard()
+        if isinstance(error, IntegrityError):
+            raise CourseError(f"The team {team.name} was removed.") from None
         raise
-    return submission, True
+    return made, True
 
 
 def open_to_play(database: Database, number: int, opened: bool, team: int | None = None) -> None:
@@ -126,11 +171,6 @@ def list_accepted(session: Session, team: int, most: int = 200) -> list[Submissi
     return list(session.scalars(query.order_by(Submission.id.desc()).limit(most)))
 
 
-def find(session: Session, number: int) -> Submission | None:
-    """A submission by its number."""
-    return session.get(Submission, number)
-
-
 def list_page(
     session: Session,
     page: int = 1,
@@ -158,3 +198,46 @@ def stamp(session: Session) -> str:
     changed = Submission.changed_at
     count, latest, total = session.execute(select(func.count(changed), func.max(changed), func.sum(changed))).one()
     return f"{count}-{latest or 0:.3f}-{total or 0:.2f}"
+
+
+def take_in_house(session: Session, storage: Storage, name: str, files: tuple[Path, Path], by: str) -> list[Submission]:
+    """Take in two files, player 0's and player 1's, for a team of the house; the worker judges them.
+
+    Raises
+    ------
+    CourseError
+        If a file is missing, or students have a team of this name.
+    """
+    for file in files:
+        if not file.is_file():
+            raise CourseError(f"{file}: There is no such file.")
+    # The team of the house, made at its first strategies; no team of students becomes one.
+    name = check_name(name)
+    team = find_team(session, name)
+    if team is not None and not team.house:
+        raise CourseError(f"There already is a team {readable_name(team.name)}; choose another --name.")
+    if team is None:
+        team = Team(name=name, key=name_key(name), created_at=time.time(), house=True)
+        session.add(team)
+        session.flush()
+    # Each file as an ordinary upload, which the worker judges; one that was handed in before is not taken again.
+    made = []
+    for player, file in enumerate(files):
+        incoming = read_file(storage, file)
+        try:
+            row = find_twin(session, team, player, incoming.digest)
+            if row is None:
+                incoming.keep()
+                # Hidden: its values are in the head-to-head, but students do not see the submission.
+                row = Submission(**facts_of_file(incoming, team), player=player, ruling=HIDDEN)
+                session.add(row)
+                session.flush()
+            else:
+                incoming.discard()
+            made.append(row)
+        except BaseException:
+            incoming.discard()
+            raise
+    touch(session)
+    note(session, by, "house", team=team.name, submissions=[row.id for row in made])
+    return made

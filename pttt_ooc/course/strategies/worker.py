@@ -1,4 +1,4 @@
-"""The worker process of strategies: judges those without a verdict, one after the other."""
+"""The worker process of strategies: takes in the baseline, judges one submission after the other, and values pairs."""
 
 from __future__ import annotations
 
@@ -10,31 +10,108 @@ from functools import partial
 from pathlib import Path
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
 
 from pttt_ooc.course.data.database import FILED, Database
 from pttt_ooc.course.data.game_directory import course_database, course_of, mirror_teams
-from pttt_ooc.course.data.models import BASELINE
+from pttt_ooc.course.data.models import ACCEPTED, BASELINE, Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import read_settings
-from pttt_ooc.course.data.storage import Storage
-from pttt_ooc.course.data.worker_process import Grading, Work
+from pttt_ooc.course.data.storage import Incoming, Storage
+from pttt_ooc.course.data.term_tables import Pair
+from pttt_ooc.course.data.worker_process import Grading, Stopped, Work
 from pttt_ooc.course.people.post import sending
-from pttt_ooc.course.strategies.assessor import open_assessor
-from pttt_ooc.course.strategies.baseline import submit_baseline
-from pttt_ooc.course.strategies.certifier import Certifier
-from pttt_ooc.course.strategies.jobs import Judge
-from pttt_ooc.course.strategies.orders import settle_orders
-from pttt_ooc.course.strategies.pairs import PairValues
+from pttt_ooc.course.people.teams import add_baseline
+from pttt_ooc.course.strategies.assessor import Assessor, Refusal, open_assessor
+from pttt_ooc.course.strategies.certificates import Certifier
+from pttt_ooc.course.strategies.game_facts import find_value, settle_orders
+from pttt_ooc.course.strategies.judging import Judge, verdict_on
 from pttt_ooc.course.strategies.starter_kit import ensure_kit
-from pttt_ooc.course.strategies.value import find_value
-from pttt_ooc.course.strategies.verdicts import verdict_on
+from pttt_ooc.course.strategies.submissions import facts_of_file, read_file, take_in
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import handle_signals
-from pttt_ooc.errors import CourseError
+from pttt_ooc.errors import CourseError, StoreError
+from pttt_ooc.games.structure.strategy import uniform_strategy
+from pttt_ooc.pipeline.files.tensors import export_strategy
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 from pttt_ooc.site.service.logs import lines_logged
 from pttt_ooc.site.service.pulse import Pulse
+
+
+def take_in_baseline(database: Database, storage: Storage, assessor: Assessor) -> None:
+    """Take in both uniform strategies, as ordinary files, if they are missing."""
+    add_baseline(database)
+    for player in (0, 1):
+        with database.reading() as session:
+            team = session.scalars(select(Team).where(Team.name == BASELINE)).one()
+            if session.scalar(select(Submission).where(Submission.team_id == team.id, Submission.player == player)):
+                continue
+        path = storage.incoming / f"uniform{player}.zip"
+        export_strategy(
+            uniform_strategy(assessor.engine.index, player), assessor.rows[player], path, compression_level=6
+        )
+        incoming = read_file(storage, path)
+        path.unlink()
+        make = partial(_submission, incoming, team, player)
+        take_in(database, incoming, team, find=lambda session: None, make=make)
+
+
+def _submission(incoming: Incoming, team: Team, player: int) -> Submission:
+    return Submission(**facts_of_file(incoming, team), player=player)
+
+
+class PairValues:
+    """Computes the values of pairs, whenever the worker's queue is empty.
+
+    Parameters
+    ----------
+    stopping
+        When it is set, the work is broken off, and begun again by the next worker.
+    """
+
+    def __init__(self, database: Database, storage: Storage, assessor: Assessor, stopping: threading.Event) -> None:
+        self._database, self._storage, self._assessor, self._stopping = database, storage, assessor, stopping
+        self._failed: set[int] = set()
+
+    def step(self) -> bool:
+        """Compute the value of the oldest pair without one whose strategies are accepted; whether there was one.
+
+        Raises
+        ------
+        Stopped
+            If `stopping` is set.
+        """
+        with self._database.reading() as session:
+            found = next((one for one in _waiting(session) if one.id not in self._failed), None)
+            both = [session.get(Submission, n) for n in (found.first_id, found.second_id)] if found else []
+        if found is None or both[0] is None or both[1] is None:
+            return False
+
+        def tell(share: float) -> None:
+            if self._stopping.is_set():
+                raise Stopped
+
+        try:
+            strategy = self._assessor.read(self._storage.upload(both[0].file), 0, tell)
+            value = self._assessor.value(self._assessor.assess(strategy, tell), both[1])
+        except (Refusal, OSError, StoreError):
+            log.exception("no value of a pair", extra={"pair": found.id})
+            self._failed.add(found.id)  # until the next start
+            return True
+        with self._database.writing() as session:
+            row = session.get(Pair, found.id)
+            if row is not None:
+                row.value = value
+        return True
+
+
+def _waiting(session: Session) -> list[Pair]:
+    first, second = aliased(Submission), aliased(Submission)
+    query = select(Pair).join(first, first.id == Pair.first_id).join(second, second.id == Pair.second_id)
+    query = query.where(Pair.value.is_(None), first.status == ACCEPTED, second.status == ACCEPTED)
+    return list(session.scalars(query.order_by(Pair.id)))
+
 
 log = logging.getLogger("pttt.course.worker")
 _FAILURE_SECONDS = 5.0  # seconds after a failure, such as of the database
@@ -74,7 +151,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
             # The order of rows comes first: the files of the baseline and of the starter kit follow it.
             settle_orders(database, storage, settings)
             pulse.wait_for(f"the strategies of {BASELINE}")
-            submit_baseline(database, storage, assessor)
+            take_in_baseline(database, storage, assessor)
             pulse.wait_for("the starter kit, which is made once")
             ensure_kit(storage, settings, assessor)
             # The three kinds of work: verdicts, values of pairs of strategies, and dry runs of the instructors.

@@ -13,7 +13,7 @@ from pttt_ooc.course.bots.submissions import UNCHECKED
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.term_tables import Rejudgement
 from pttt_ooc.course.grades.checkup import problems
-from pttt_ooc.course.grades.rehearsals import Rehearsals
+from pttt_ooc.course.grades.rejudging import Rehearsals
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import CourseError
 from pttt_ooc.other_games.extreme import broken_off

@@ -12,19 +12,17 @@ from pttt_ooc.course.data.storage import Incoming
 from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.grades.checkup import problems
 from pttt_ooc.course.grades.course_file import apply, course_file, read_course_file
-from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.decisions import Desk, disqualify
 from pttt_ooc.course.grades.exports import lines
 from pttt_ooc.course.grades.gradebook import history
-from pttt_ooc.course.grades.rulings import disqualify
-from pttt_ooc.course.pages.game_intake import intake_of
+from pttt_ooc.course.pages.intakes import strategies_of_game
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.people import add_staff
 from pttt_ooc.course.server import serve
 from pttt_ooc.errors import PtttError
 from tests.course.games_kit import COURSE, OTHER, two_games
 from tests.course.server_kit import GAME, Lab, Server, bearer, form_token, pttt, random_tensor, zip_bytes
-from tests.course.term_kit import DAY, HOUR, change, soon, team_number, upload
-from tests.course.test_term_pages import browser
+from tests.course.term_kit import DAY, HOUR, browser, change, soon, team_number, upload
 
 
 @pytest.fixture
@@ -100,15 +98,15 @@ def test_what_counts_is_when_the_upload_began(lab, second):
     change(lab, "small", due_at=soon(-HOUR))
     with lab.database.reading() as session:
         team = session.query(Team).filter_by(name="Team A").one()
-    intake = intake_of(lab.course, second.course)
+    intake = strategies_of_game(lab.course, second.course)
     for begun, taken in ((-2 * HOUR, True), (-HOUR / 2, False)):
         incoming = Incoming(second.course.storage, "x.zip", soon(begun))
         incoming.write(b"x")
         if taken:
-            assert intake.take(team, {"player": "0"}, incoming)[1]
+            assert intake.take_in(team, {"player": "0"}, incoming)[1]
         else:
             with pytest.raises(PtttError, match="too late"):
-                intake.take(team, {"player": "0"}, incoming)
+                intake.take_in(team, {"player": "0"}, incoming)
     assert not list(second.course.storage.incoming.iterdir())
 
 

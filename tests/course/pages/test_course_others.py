@@ -179,7 +179,7 @@ def course(tmp_path_factory):
         session.add(MatchRow(id=MATCH, owner=owner, solution="", match="{}", first=0, result=None, **times))
     with lab.database.reading() as session:
         team = teams.find_team(session, "Team A")
-        lab.app.state.league.bots.hand_in(team, "team1.py", CODE)
+        lab.app.state.league.bots.take_in(team, "team1.py", CODE)
         lab.secrets = [session.get(Submission, number).file, *lab.tokens.values(), "mulberry", GAME, MATCH]
     yield lab
     matches.close()

@@ -12,7 +12,7 @@ from pttt_ooc.course.data.settings import CourseSettings, read_settings, setting
 from pttt_ooc.course.data.settings import make_settings as settings_of
 from pttt_ooc.course.data.standings import Standing, _ranks, leaderboard, matrix
 from pttt_ooc.course.grades.gradebook import settle_if_graded
-from pttt_ooc.course.strategies import figures, submissions, value
+from pttt_ooc.course.strategies import figures, game_facts, submissions
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.shell.ranking import shade
 from tests.course.server_kit import GAME, VALUE, Lab, copied, form_token, pttt, random_tensor, strategy_zip, zip_bytes
@@ -260,7 +260,7 @@ def test_rounding_improves_nothing():
 
 def test_an_exact_value_is_not_an_interval(tmp_path):
     lab = Lab(tmp_path / "g", game_value=(-1.0, -1.0))
-    value.find_value(lab.settings, lab.database, lab.storage, 1, settle_if_graded)
+    game_facts.find_value(lab.settings, lab.database, lab.storage, 1, settle_if_graded)
     for path in ("/", "/about"):
         page = lab.client.get(path).text
         assert "is −1" in page and "lies in" not in page and "±" not in page
@@ -422,9 +422,9 @@ def test_shapes_of_tensors(name):
 @pytest.mark.long
 def test_the_value_of_a_big_game_is_not_invented():
     with pytest.raises(PtttError, match="write it into settings.yaml as game_value"):
-        value.check_value_is_known(CourseSettings(game="pttt-2x5k3-classical"))
-    assert value.told_value(CourseSettings(game="pttt-2x5k3-abrupt", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
-    course = value.told_value(CourseSettings(game="pttt-abrupt"))
+        game_facts.check_value_is_known(CourseSettings(game="pttt-2x5k3-classical"))
+    assert game_facts.told_value(CourseSettings(game="pttt-2x5k3-abrupt", game_value=(0.7, 0.8))).interval == (0.7, 0.8)
+    course = game_facts.told_value(CourseSettings(game="pttt-abrupt"))
     assert 0.5501 < course.interval[0] < course.interval[1] < 0.5503
 
 
@@ -432,13 +432,13 @@ def test_the_value_of_a_big_game_is_not_invented():
 def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
     lab = Lab(tmp_path / "g", game_value=None)
     assert "getting ready" in lab.client.get("/").text
-    found = value.find_value(lab.settings, lab.database, lab.storage, 1, settle_if_graded)
+    found = game_facts.find_value(lab.settings, lab.database, lab.storage, 1, settle_if_graded)
     assert found.interval[0] <= VALUE[1] and VALUE[0] <= found.interval[1]
     assert found.interval[1] - found.interval[0] < 2e-6
     assert (
-        value.stored_value(lab.database)
+        game_facts.stored_value(lab.database)
         == found
-        == value.find_value(lab.settings, lab.database, lab.storage, 1, settle_if_graded)
+        == game_facts.find_value(lab.settings, lab.database, lab.storage, 1, settle_if_graded)
     )
     assert "course&#39;s own solution" in lab.client.get("/about").text
     lab.close()
@@ -446,10 +446,10 @@ def test_the_value_of_a_small_game_is_found_by_solving(tmp_path):
 
 @pytest.mark.slow
 def test_another_value_puts_all_figures_right(full):
-    value.find_value(full.settings, full.database, full.storage, 1, settle_if_graded)
+    game_facts.find_value(full.settings, full.database, full.storage, 1, settle_if_graded)
     before = full.client.get("/api/history").json()
     shifted = CourseSettings(game=GAME, game_value=(VALUE[0] + 0.1, VALUE[1] + 0.1))
-    value.find_value(shifted, full.database, full.storage, 1, settle_if_graded)
+    game_facts.find_value(shifted, full.database, full.storage, 1, settle_if_graded)
     for old, new in zip(before, full.client.get("/api/history").json(), strict=True):
         shift = 0.1 if old["player"] == 0 else -0.1
         assert new["exploitability"] == pytest.approx(old["exploitability"] + shift, abs=1e-12)

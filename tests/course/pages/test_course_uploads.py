@@ -6,7 +6,7 @@ import time
 import pytest
 
 from pttt_ooc.course.data.models import Submission
-from pttt_ooc.course.pages import uploads
+from pttt_ooc.course.pages import intakes, uploads
 from pttt_ooc.site.shell.arrival import Arrival
 from tests.course.malformed import several
 from tests.course.server_kit import Lab, bearer, form_token, npy_bytes, random_tensor, strategy_zip, zip_bytes
@@ -217,7 +217,7 @@ def test_a_stalled_upload_ends(lab, monkeypatch):
         headers = [(b"content-type", b"multipart/form-data; boundary=xyz")]
         request = Request({"type": "http", "method": "POST", "headers": headers}, never)
         with lab.course.in_flight.begin(1, Arrival()) as flight, pytest.raises(Exception, match="Nothing has come"):
-            await uploads.receive(request, lab.course, uploads.strategies(lab.course), lambda fields: None, flight)
+            await uploads.receive(request, lab.course, intakes.strategies(lab.course), lambda fields: None, flight)
 
     asyncio.run(upload())
     assert nothing_was_kept(lab)

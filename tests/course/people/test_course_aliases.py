@@ -10,8 +10,7 @@ from pttt_ooc.course.data.models import Team
 from pttt_ooc.course.people.people import add_staff
 from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import bearer
-from tests.course.term_kit import team_number, upload
-from tests.course.test_term_commands import course
+from tests.course.term_kit import course, team_number, upload
 
 PUBLIC = (
     "/", "/matrix", "/submissions", "/course", "/about", "/parts/leaderboard", "/parts/matrix", "/parts/submissions",

@@ -20,7 +20,7 @@ from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.term_tables import Assignment, GradeRow, Invitation, LogLine, Membership, Person
 from pttt_ooc.course.grades.checkup import problems
 from pttt_ooc.course.grades.gradebook import compute, current
-from pttt_ooc.course.pages.context import Course
+from pttt_ooc.course.pages import intakes
 from pttt_ooc.course.people import invitations, teams
 from pttt_ooc.course.people.people import apply_roster, find_person, read_roster
 from pttt_ooc.errors import CourseError
@@ -184,14 +184,14 @@ def test_a_team_that_everybody_has_left_submits_nothing_and_moves_no_rank(course
 
 
 def test_what_is_on_its_way_when_everybody_leaves_is_refused(course, monkeypatch):
-    eve, checked = newcomer(course, "eve@x.org"), Course.check_limits
+    eve, checked = newcomer(course, "eve@x.org"), intakes.check_limits
     token = eve.make("Eve")
 
     def leaves_meanwhile(*arguments):
         checked(*arguments)
         assert eve.leave().status_code == 303
 
-    monkeypatch.setattr(Course, "check_limits", leaves_meanwhile)
+    monkeypatch.setattr(intakes, "check_limits", leaves_meanwhile)
     answer = course.post(token, 0, strategy_zip(0, 1))
     assert answer.status_code == 409 and "Everybody has left the team Eve" in answer.text
     with course.database.reading() as session:

@@ -14,14 +14,14 @@ from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.settings import CourseSettings
 from pttt_ooc.course.data.term_tables import Delivery, Person
 from pttt_ooc.course.grades.decisions import Desk
-from pttt_ooc.course.grades.rehearsals import GRADING
+from pttt_ooc.course.grades.rejudging import GRADING
 from pttt_ooc.course.people import post as sent
 from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
 from pttt_ooc.course.people.post import ATTEMPTS, Messenger, message
 from pttt_ooc.course.strategies import worker
 from pttt_ooc.errors import ConfigError, CourseError
 from tests.course.server_kit import GAME, Lab, make_settings, pttt
-from tests.course.test_term_commands import course
+from tests.course.term_kit import course
 from tests.kits.patience import PATIENCE, wait_until
 
 

@@ -563,7 +563,9 @@ def test_figures_do_not_grow_with_what_strangers_send(lab):
 def test_head_is_get_without_the_body(lab, monkeypatch):
     lab.baseline()
     now = time.time()
-    monkeypatch.setattr("pttt_ooc.course.pages.pages.time", SimpleNamespace(time=lambda: now))  # charts end now
+    monkeypatch.setattr(
+        "pttt_ooc.course.pages.strategy_pages.time", SimpleNamespace(time=lambda: now)
+    )  # charts end now
     for path in (
         "/",
         "/matrix",

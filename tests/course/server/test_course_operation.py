@@ -18,7 +18,7 @@ from pttt_ooc.cli.commands import main  # noqa: F401  the commands that are list
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.term_tables import GradeRow, LogLine
 from pttt_ooc.course.grades import checkup
-from pttt_ooc.course.grades.rehearsals import GRADING
+from pttt_ooc.course.grades.rejudging import GRADING
 from pttt_ooc.course.strategies import worker
 from pttt_ooc.site.service.logs import logged_to
 from pttt_ooc.site.service.pulse import Pulse

@@ -12,9 +12,8 @@ import pytest
 
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.people.teams import find_team
-from pttt_ooc.course.strategies import certificate_process, certifier
-from pttt_ooc.course.strategies.certificates import Certificates
-from pttt_ooc.course.strategies.certifier import Certifier
+from pttt_ooc.course.strategies import certificate_process, certificates
+from pttt_ooc.course.strategies.certificates import Certificates, Certifier
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from tests.course.server_kit import GAME, Lab, bearer, form_token, pttt, strategy_zip, zip_bytes
@@ -215,7 +214,7 @@ def test_limits_of_time_and_memory_end_in_a_sentence(filled, monkeypatch):
     for name, value in (("PATIENCE", 0), ("MEMORY", 30_000_000)):
         api(filled, "post")
         with monkeypatch.context() as patch:
-            patch.setattr(certifier, name, value)
+            patch.setattr(certificates, name, value)
             maker = Certifier(filled.database, filled.storage, filled.settings)
             finished(maker)
             maker.close()
@@ -233,7 +232,7 @@ def test_the_process_ends_with_the_worker(filled):
             sys.executable,
             "-c",
             f"import time, sys; sys.argv[1:] = ['{filled.data}', '1', '2', 'a', 'b', '4000000000'];"
-            f"from {certifier.PROGRAM} import main, make; import {certifier.PROGRAM} as m;"
+            f"from {certificates.PROGRAM} import main, make; import {certificates.PROGRAM} as m;"
             "m.make = lambda *_: print('ready', flush=True) or time.sleep(600); main()",
         ],
         stdin=subprocess.PIPE,

@@ -7,9 +7,7 @@ import pytest
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.people.people import add_staff
 from tests.course.server_kit import strategy_zip
-from tests.course.term_kit import change, upload
-from tests.course.test_term_commands import course
-from tests.course.test_term_grades import STEPS
+from tests.course.term_kit import STEPS, change, course, upload
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pttt_ooc.course.data import queue
 from pttt_ooc.course.data.models import Entry, Fact, Submission
 from pttt_ooc.course.data.worker_process import Stopped, Work
 from pttt_ooc.course.grades.gradebook import settle_if_graded
-from pttt_ooc.course.strategies import assessor, jobs
-from pttt_ooc.course.strategies.jobs import GAVE_UP
+from pttt_ooc.course.strategies import assessor, judging
+from pttt_ooc.course.strategies.judging import GAVE_UP
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from pttt_ooc.pipeline.files.tensors import tensor_from_strategy
@@ -298,7 +298,7 @@ def test_two_workers_by_mistake_give_one_verdict(lab):
     lab.verdict(token, 0, strategy_zip(0, 1, 4.0))
     number = lab.submit(token, 0, strategy_zip(0, 2, 0.5))
     other, assess = (
-        jobs.Judge(lab.database, lab.storage, lab.assessor, lab.stopping, settle_if_graded),
+        judging.Judge(lab.database, lab.storage, lab.assessor, lab.stopping, settle_if_graded),
         lab.assessor.assess,
     )
     seen = []
@@ -349,11 +349,11 @@ def test_what_fails_three_times_is_given_up_and_can_be_judged_again(lab, monkeyp
 def test_a_file_that_kills_the_worker_is_given_up(lab):
     """Each time the worker dies the attempt has been counted, but there is no verdict."""
     number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 1))
-    for _ in range(jobs.ATTEMPTS):
+    for _ in range(judging.ATTEMPTS):
         assert lab.judge._claim(number) is not None
     lab.judge.judge(number)
     found = row(lab, number)
-    assert (found.status, found.note, found.attempts) == ("Rejected", GAVE_UP, jobs.ATTEMPTS)
+    assert (found.status, found.note, found.attempts) == ("Rejected", GAVE_UP, judging.ATTEMPTS)
     assert f"failed {found.attempts} times" in found.detail and found.finished_at == found.changed_at
 
 

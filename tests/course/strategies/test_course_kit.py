@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from pttt_ooc.course.data.models import Fact
+from pttt_ooc.course.data.models import Fact, Submission
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import LISTS
 from pttt_ooc.course.server.backup import read_backup, write_backup
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
-from pttt_ooc.course.strategies.orders import check_orders, settle_orders
-from pttt_ooc.course.strategies.submissions import find
+from pttt_ooc.course.strategies.game_facts import check_orders, settle_orders
 from pttt_ooc.errors import CourseError, InfosetFileError
 from pttt_ooc.pipeline.files.infosets import default_rows, infoset_texts
 from tests.course.server_kit import (
@@ -143,7 +142,7 @@ def test_the_loader_reads_and_writes_strategies(any_lab, tmp_path):
     any_lab.run()
     assert any_lab.client.get(f"/api/submissions/{number}").json()["status"] == "Accepted"
     with any_lab.database.reading() as session:
-        assert find(session, number).opening == [1, 0, 0, 0, 0, 0]
+        assert session.get(Submission, number).opening == [1, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.slow_but_one
@@ -262,7 +261,7 @@ def test_what_looks_inside_reads_rows_in_the_courses_order(tmp_path, client, sol
         assert answer["exploitability"] == pytest.approx(told["exploitability"], abs=1e-6)
         found.append({key: value for key, value in answer.items() if key != "submission"})
         with own.database.reading() as session:
-            keys.add(own.assessor.key(find(session, told["id"])))
+            keys.add(own.assessor.key(session.get(Submission, told["id"])))
         own.close()
     assert found[0] != found[1] and len(keys) == 2
 

@@ -3,7 +3,7 @@
 import re
 
 from pttt_ooc.course.data.models import Submission, Team
-from pttt_ooc.course.strategies import trends
+from pttt_ooc.course.pages import rankings
 from tests.course.server_kit import strategy_zip
 
 DAY = 24 * 3600
@@ -58,8 +58,8 @@ def test_a_sum_of_two_is_not_compared_with_a_figure_of_one():
         Submission(id=n, team_id=1, team=team, player=player, exploitability=figure, finished_at=float(n))
         for n, (player, figure) in enumerate(steps)
     ]
-    assert "The best over 2 steps: from 0.75000 to 0.37500" in trends.curves(improved[::-1])[1].label
-    assert trends.curves(improved[:2]) == {}
+    assert "The best over 2 steps: from 0.75000 to 0.37500" in rankings.curves(improved[::-1])[1].label
+    assert rankings.curves(improved[:2]) == {}
 
 
 def test_what_is_judged_is_marked_and_renews_the_table(lab):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pttt_ooc.course.strategies.validation import Refusal, note_on, read_strategy
+from pttt_ooc.course.strategies.assessor import Refusal, note_on, read_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from tests.course import malformed
 from tests.course.server_kit import GAME, as_strategy, npy_bytes, random_tensor, uniform_tensor, zip_bytes
@@ -184,7 +184,7 @@ def test_bombs_take_neither_memory_nor_time(tmp_path):
 import resource, sys
 from pathlib import Path
 from tests.kits.helpers import full_index
-from pttt_ooc.course.strategies.validation import Refusal, note_on, read_strategy
+from pttt_ooc.course.strategies.assessor import Refusal, note_on, read_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
 from tests.course.server_kit import uniform_tensor, zip_bytes
 from tests.kits.patience import PATIENCE

@@ -4,12 +4,11 @@ import pytest
 
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.term_tables import LogLine
-from pttt_ooc.course.grades.rulings import disqualify, rule
+from pttt_ooc.course.grades.decisions import disqualify, rule
 from pttt_ooc.errors import CourseError
 from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import bearer
-from tests.course.term_kit import change, team_number, upload
-from tests.course.test_term_grades import STEPS, grade
+from tests.course.term_kit import STEPS, change, grade, team_number, upload
 
 BEST, NEXT, WORST = (0, 1, 1.0), (0, 4, 0.1), (0, 3, 4.0)  # about .48, .56 and 1.55
 

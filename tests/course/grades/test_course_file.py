@@ -9,8 +9,11 @@ import yaml
 from pttt_ooc.course.bots.league import League, LeagueSettings, open_league
 from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.course.data.assignments import all_assignments
+from pttt_ooc.course.grades.course_file import apply, read_course_file
+from pttt_ooc.errors import CourseError
+from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import GAME, Lab, bearer, pttt
-from tests.course.term_kit import database_of, upload
+from tests.course.term_kit import course, database_of, upload
 
 COURSE = """
 timezone: Europe/Rome
@@ -36,13 +39,6 @@ assignments:
   - {name: viva, points: 10}
 - {name: report, kind: report, rubric: [{name: content, points: 30}], largest_mb: 20}
 """
-
-
-def course(data, *arguments, code=0):
-    done = pttt("course", *arguments, "--data", data)
-    assert done.returncode == code, done
-    assert "Traceback" not in done.stderr
-    return done.stdout if code == 0 else done.stderr
 
 
 @pytest.fixture
@@ -148,6 +144,35 @@ def test_what_has_grades_is_not_removed(begun, tmp_path):
     assert "cannot be removed: it has marks" in course(data, "apply", tmp_path / "course.yaml", code=1)
 
 
+FEWER = {
+    "its kind": "[{name: strategies, kind: report}, {name: bots, kind: bots}]",
+    "be removed": "[{name: bots, kind: bots}]",
+    "its kind, of bots": "[{name: strategies, kind: strategies}, {name: bots, kind: report}]",
+    "removed, of bots": "[{name: strategies, kind: strategies}]",
+}
+
+
+def test_an_assignment_keeps_what_was_handed_in_for_it_also_without_grades(tmp_path):
+    """Strategies and bots name no assignment; another one of their kind may take its place."""
+    made = LeagueCourse(tmp_path / "course")
+    lab, file = made.lab, tmp_path / "course.yaml"
+    upload(lab, "Team A", 0, 1)
+    assert made.post("Team A", GOOD).status_code == 201
+
+    def applied(assignments):
+        file.write_text(f"assignments: {assignments}")
+        with lab.database.writing() as session:
+            return apply(session, read_course_file(file), lab.data, "Ada")
+
+    for what, assignments in FEWER.items():
+        words = f"{'change ' if 'kind' in what else ''}{what.partition(',')[0]}: it has "
+        with pytest.raises(CourseError, match=words + ("bots" if "of bots" in what else "submissions")):
+            applied(assignments)
+    changes = applied("[{name: pttt, kind: strategies}, {name: cup, kind: bots}]")
+    assert "- assignment strategies: strategies" in [str(one) for one in changes]
+    made.close()
+
+
 def test_a_directory_of_serve_becomes_a_course(tmp_path):
     lab = Lab(tmp_path / "course")
     data = lab.data
@@ -155,7 +180,7 @@ def test_a_directory_of_serve_becomes_a_course(tmp_path):
     lab.baseline()
     lab.team("Team A")
     bots = Bots(League(data))
-    bots.hand_in(SimpleNamespace(id=2, name="Team A"), "team7.py", b"print()")
+    bots.take_in(SimpleNamespace(id=2, name="Team A"), "team7.py", b"print()")
     bots.close()
     for player in (0, 1):
         upload(lab, "Team A", player, 1, 4.0)

@@ -18,8 +18,7 @@ import pytest
 
 from pttt_ooc.course.bots import worker
 from pttt_ooc.course.bots.league import LeagueSettings
-from pttt_ooc.course.bots.practice import NICE, PracticeWork
-from pttt_ooc.course.bots.seats import Seats
+from pttt_ooc.course.bots.practice import NICE, PracticeWork, Seats
 from pttt_ooc.course.data.term_tables import Assignment
 from pttt_ooc.course.people.people import add_staff
 from pttt_ooc.other_games.extreme import practice, walled_process

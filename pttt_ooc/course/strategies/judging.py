@@ -1,4 +1,4 @@
-"""Judging a submission, from the queue to the verdict.
+"""Judging a submission, from the queue to the verdict; and the verdict that it would get now.
 
 Judging may be interrupted at any step: without a verdict in the database the submission is judged again, from its
 file.  The verdict and all its consequences are one commit.
@@ -19,16 +19,46 @@ from sqlalchemy.orm import Session
 
 from pttt_ooc.cfr.solving.assessment import Assessment
 from pttt_ooc.course.data import models, queue, standings
-from pttt_ooc.course.data.audit import CONSOLE, note
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.models import Entry, Submission
+from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Entry, Submission
 from pttt_ooc.course.data.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.worker_process import Stopped
-from pttt_ooc.course.strategies.assessor import Assessor
-from pttt_ooc.course.strategies.likenesses import Likenesses
-from pttt_ooc.course.strategies.validation import Refusal, note_on
-from pttt_ooc.errors import CourseError, PtttError
+from pttt_ooc.course.strategies.assessor import Assessor, Refusal, note_on
+from pttt_ooc.course.strategies.likeness import Likenesses
+from pttt_ooc.errors import PtttError
+
+
+def verdict_on(
+    assessor: Assessor, storage: Storage, row: Submission, stopping: threading.Event | None = None
+) -> dict[str, Any]:
+    """The verdict that a submission would get now, as columns.
+
+    Raises
+    ------
+    OSError, StoreError
+        If its file is lost.
+    Stopped
+        If `stopping` is set.
+    """
+
+    def tell(share: float) -> None:
+        if stopping is not None and stopping.is_set():
+            raise Stopped
+
+    try:
+        strategy = assessor.read(storage.upload(row.file), row.player, tell)
+        found = assessor.assess(strategy, tell)
+    except Refusal as refusal:
+        return {
+            "status": REJECTED,
+            "note": refusal.note[:500],
+            "detail": refusal.detail[:1000],
+            "exploitability": None,
+        }
+    figure = found.exploitability(assessor.game_value)
+    return {"status": ACCEPTED, "note": "", "detail": "", "exploitability": figure}
+
 
 log = logging.getLogger("pttt.course.jobs")
 _TELL_SECONDS = 0.4  # seconds between two writes of the progress
@@ -266,24 +296,6 @@ class Judge:
 def _pair(one: Submission, other: Submission) -> tuple[int, int]:
     """Both numbers, player 0's first."""
     return (one.id, other.id) if one.player == 0 else (other.id, one.id)
-
-
-def judge_again(database: Database, number: int) -> None:
-    """Put a rejected submission back into the queue, where the worker finds it.
-
-    Raises
-    ------
-    CourseError
-        If there is no such submission, or it was not rejected.
-    """
-    with database.writing() as session:
-        submission = session.get(Submission, number)
-        if submission is None or submission.status != models.REJECTED:
-            raise CourseError(f"There is no rejected submission {number}.")
-        submission.status, submission.attempts, submission.progress = models.QUEUED, 0, 0.0
-        submission.note = submission.detail = ""
-        submission.finished_at, submission.changed_at = None, time.time()
-        note(session, CONSOLE, "rejudge", submissions=[number])
 
 
 def _give_up(number: int) -> Verdict:

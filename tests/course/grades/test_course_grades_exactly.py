@@ -28,11 +28,10 @@ from pttt_ooc.course.data.rules import (
 from pttt_ooc.course.data.standings import beats, leaderboard, place_of, ranks_of
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Disqualification, Extension, Likeness, Mark, Pick
-from pttt_ooc.course.grades.code_likeness import Code
 from pttt_ooc.course.grades.gradebook import compute, history, is_graded, settle, step_above
-from pttt_ooc.course.strategies import likenesses
-from pttt_ooc.course.strategies.likeness import SampledGames
-from pttt_ooc.course.strategies.likenesses import NEAR, Likenesses
+from pttt_ooc.course.grades.similarity import Code
+from pttt_ooc.course.strategies import likeness
+from pttt_ooc.course.strategies.likeness import NEAR, Likenesses, SampledGames
 from tests.course.server_kit import GAME
 
 DAY, DUE = 86400.0, 1_800_000_000.0
@@ -408,7 +407,7 @@ def test_likeness_is_told_up_to_a_bound_of_earlier_teams_of_students(book, monke
     for name, plan in plans.items():
         if name != "A":
             book.team(name, house=name == "House")
-        monkeypatch.setattr(likenesses, "sample_games", lambda *arguments, name=name: own[name])
+        monkeypatch.setattr(likeness, "sample_games", lambda *arguments, name=name: own[name])
         number = book.handed_in(name, 0.5)
         with book.database.reading() as session:
             row = session.get(Submission, number)

@@ -5,11 +5,9 @@ import threading
 
 import pytest
 
-from pttt_ooc.course.strategies.pairs import PairValues
+from pttt_ooc.course.strategies.worker import PairValues
 from tests.course.server_kit import VALUE, bearer, pttt, strategy_zip
-from tests.course.term_kit import change, team_number, upload
-from tests.course.test_term_grades import STEPS
-from tests.course.test_term_pages import browser, form_of
+from tests.course.term_kit import STEPS, browser, change, form_of, team_number, upload
 from tests.kits.browsing import served
 
 

@@ -1,7 +1,8 @@
-"""The value of the course's game, against which exploitability is measured.
+"""What the worker settles before it judges: the value of the course's game, and the order of the rows of submissions.
 
-It comes from the settings, or from the package, or, for a small game, from solving it: the best responses to the
-solution prove an interval.  The worker computes and stores it.
+Exploitability is measured against the value.  It comes from the settings, or from the package, or, for a small game,
+from solving it: the best responses to the solution prove an interval.  The order cannot change once a strategy has been
+accepted.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from pttt_ooc.config import solving_command
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.models import Fact, Submission
+from pttt_ooc.course.data.models import ACCEPTED, BASELINE, Fact, Submission, Team
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings
 from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.errors import CourseError
 from pttt_ooc.games.rules.catalogue import reference_value
+from pttt_ooc.pipeline.stages.normal_form import row_orders
 from pttt_ooc.types import Interval
 
 log = logging.getLogger("pttt.course.worker")
@@ -131,3 +133,44 @@ def _renew(session: Session, old: Interval, new: Interval) -> None:
             .where(Submission.player == player, Submission.best_response.is_not(None))
             .values(exploitability=Submission.best_response + sign * sum(new) / 2, before=Submission.before + shift)
         )
+
+
+_FACT = "rows"
+
+
+def check_orders(data: Path, settings: CourseSettings) -> None:
+    """Raise an InfosetFileError if a file of the settings is missing, or its first byte shows that it is no list."""
+    from pttt_ooc.library.api.strategy_names import check_infosets_file  # numerics, which a default order does without
+
+    for file in settings.orders(data):
+        if file is not None:
+            check_infosets_file(file)
+
+
+def settle_orders(database: Database, storage: Storage, settings: CourseSettings) -> None:
+    """Record the order of rows; if it has changed, the baseline's files are removed, to be made in the new order.
+
+    Raises
+    ------
+    CourseError
+        If teams have accepted strategies in another order.
+    """
+    orders = row_orders(*settings.orders(storage.data))
+    baseline = select(Team.id).where(or_(Team.name == BASELINE, Team.house))
+    with database.writing() as session:
+        fact = session.get(Fact, _FACT)
+        if orders == (fact.value if fact else [None, None]):
+            return
+        others = Submission.team_id.not_in(baseline), Submission.status == ACCEPTED
+        if session.scalar(select(Submission.id).where(*others).limit(1)) is not None:
+            raise CourseError(
+                f"The lists of infosets in {storage.data / SETTINGS} are not those that accepted strategies follow; "
+                "put the former ones back, or start a new course with another --data."
+            )
+        old = list(session.scalars(select(Submission).where(Submission.team_id.in_(baseline))))
+        for submission in old:
+            session.delete(submission)
+        session.merge(Fact(name=_FACT, value=orders))
+        touch(session)
+    for submission in old:
+        storage.upload(submission.file).unlink(missing_ok=True)

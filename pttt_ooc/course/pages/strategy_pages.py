@@ -1,13 +1,16 @@
-"""The pages of the course, and their parts that are renewed while they are open."""
+"""The pages on strategies for the course's own game: leaderboard, matrix, submissions, teams; and what is handed out.
+
+Parts of them are renewed while they are open.
+"""
 
 from __future__ import annotations
 
 import time
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse, StreamingResponse
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
@@ -16,14 +19,15 @@ from pttt_ooc.course.data.assignments import veil
 from pttt_ooc.course.data.limits import Quota
 from pttt_ooc.course.data.models import BASELINE, STATUSES, Submission, Team
 from pttt_ooc.course.data.rules import STRATEGIES
-from pttt_ooc.course.grades.rulings import ruling_of
+from pttt_ooc.course.data.storage import KIT, LISTS, Handout
+from pttt_ooc.course.grades.decisions import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.api import file_of, submission_of
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
-from pttt_ooc.course.pages.context import Course, UsedCourse
-from pttt_ooc.course.pages.handlers import Number, Signed, check_shown, needed_team, reader, shown_to
+from pttt_ooc.course.pages.context import Course, Number, Signed, UsedCourse, check_shown, needed_team, reader, shown_to
+from pttt_ooc.course.pages.intakes import strategies
 from pttt_ooc.course.pages.rankings import RankedGame, leaderboard_ranking
-from pttt_ooc.course.pages.uploads import from_browser, strategies
+from pttt_ooc.course.pages.uploads import from_browser
 from pttt_ooc.course.strategies import figures, submissions
 from pttt_ooc.pipeline.show.pictures import MARKS
 from pttt_ooc.site.shell.forms import own_form
@@ -143,7 +147,7 @@ def one_submission(request: Request, course: UsedCourse, team: Signed, number: N
 
 def _one(course: Course, account: Account | None, number: int) -> Shown:
     with course.database.reading() as session:
-        found = submission_of(submissions.find(session, number), number)
+        found = submission_of(session, number)
         check_shown(session, found, account)
         place = queue.positions(session).get(found.id)
         ruling = ruling_of(session, STRATEGIES, found.id)
@@ -166,12 +170,12 @@ def _one(course: Course, account: Account | None, number: int) -> Shown:
 def download(request: Request, course: UsedCourse, team: Signed, number: Number) -> FileResponse:
     """The file of one of your own submissions, or of Uniform's."""
     with course.database.reading() as session:
-        found = submission_of(submissions.find(session, number), number)
+        found = submission_of(session, number)
     return file_of(course, found, reader(request, team))
 
 
 @router.post("/submissions")
-async def submit(request: Request, course: UsedCourse, shell: UsedShell, team: Signed) -> Response:
+async def take_in(request: Request, course: UsedCourse, shell: UsedShell, team: Signed) -> Response:
     """Take in a strategy from the form."""
     submission, new = await from_browser(request, shell, course, strategies(course), team)
     if not wants_part(request):
@@ -233,3 +237,59 @@ def about(request: Request, course: UsedCourse, team: Signed) -> Response:
         uniform = {s.player: s for s in session.query(Submission).join(Team).where(Team.name == BASELINE)}
     context: Shown = {"game": course.settings.rules, "value": course.game_value(), "handout": course.handout}
     return render(request, "about.html", team, **context, uniform=uniform)
+
+
+# ---------------------------------------------------------------------------------------------
+# What the course hands out: the starter kit, and the lists of infosets
+_KEPT = "no-cache"  # by caches, which ask each time whether it is still the same
+_MAKING = "The starter kit is being made; come back in a minute."
+
+
+@router.get(f"/{KIT}")
+def starter_kit(request: Request, course: UsedCourse) -> Response:
+    """The starter kit."""
+    kit = _kit(course.handout)
+    headers = _headers(kit.revision)
+    if _is_known(request, headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    return FileResponse(kit.file, media_type="application/zip", filename=KIT, headers=headers)
+
+
+@router.get("/player{player}-infosets.txt")
+def infosets(request: Request, course: UsedCourse, player: Annotated[int, Path(ge=0, le=1)]) -> Response:
+    """A player's list of infosets: for those who take it, compressed."""
+    kit = _kit(course.handout)
+    gzipped = _takes_gzip(request)
+    headers = {**_headers(f"{kit.revision}-{player}{'-gzip' if gzipped else ''}"), "Vary": "Accept-Encoding"}
+    if _is_known(request, headers["ETag"]):
+        return Response(status_code=304, headers=headers)
+    size = kit.gzipped_size(player) if gzipped else kit.lists[player].file_size
+    headers |= {"Content-Length": str(size), "Content-Disposition": f'attachment; filename="{LISTS[player]}"'}
+    headers |= {"Content-Encoding": "gzip"} if gzipped else {}
+    content = kit.gzip_text(player) if gzipped else kit.text(player)
+    return StreamingResponse(content, media_type="text/plain; charset=us-ascii", headers=headers)
+
+
+def _kit(found: Handout | None) -> Handout:
+    if found is None:
+        raise HTTPException(503, _MAKING, {"Retry-After": "60"})
+    return found
+
+
+def _headers(tag: str) -> dict[str, str]:
+    return {"ETag": f'"{tag}"', "Cache-Control": _KEPT}
+
+
+def _is_known(request: Request, tag: str) -> bool:
+    """Whether the browser has it already."""
+    known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
+    return tag in known or "*" in known
+
+
+def _takes_gzip(request: Request) -> bool:
+    for one in request.headers.get("accept-encoding", "").lower().split(","):
+        name, _, parameters = one.partition(";")
+        if name.strip() in ("gzip", "*"):
+            weight = parameters.replace(" ", "").removeprefix("q=")
+            return weight.strip("0.") != "" or not parameters
+    return False

@@ -5,11 +5,9 @@ import json
 import pytest
 
 from pttt_ooc.course.data.term_tables import LogLine
+from tests.course.pages.test_course_term_pages import term  # noqa: F401
 from tests.course.server_kit import bearer, pttt
-from tests.course.term_kit import DAY, HOUR, change, soon, upload
-from tests.course.test_term_commands import course
-from tests.course.test_term_grades import grade
-from tests.course.test_term_pages import browser, form_of, hand_in, term  # noqa: F401
+from tests.course.term_kit import DAY, HOUR, browser, change, course, form_of, grade, hand_in, soon, upload
 from tests.kits.browsing import served
 
 GOOD, POOR = (0, 1, 1.0), (0, 3, 4.0)

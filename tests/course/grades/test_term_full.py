@@ -18,9 +18,9 @@ import pytest
 from benchmarks.course_load import Files
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.other_games.extreme.tournament_record import Record
+from tests.course.grades.test_term_played import Clock
 from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import bearer, pttt
-from tests.course.test_term_played import Clock
 
 ZONE = ZoneInfo("Europe/Rome")
 BEGIN = datetime(2027, 2, 15, 9, tzinfo=ZONE)

@@ -13,20 +13,14 @@ from pttt_ooc.course.data.term_tables import Adjustment, Assignment, GradeRow, L
 from pttt_ooc.course.grades.decisions import Desk
 from pttt_ooc.course.grades.exports import export, safe
 from pttt_ooc.course.grades.gradebook import compute, current, history, settle, settle_if_graded
-from pttt_ooc.course.grades.rejudging import begin_again
-from pttt_ooc.course.grades.retrial import rehearse
+from pttt_ooc.course.grades.rejudging import begin_again, rehearse
 from pttt_ooc.course.people.people import apply_roster, read_roster
-from pttt_ooc.course.strategies.value import find_value
-from pttt_ooc.course.strategies.verdicts import verdict_on
+from pttt_ooc.course.strategies.game_facts import find_value
+from pttt_ooc.course.strategies.judging import verdict_on
 from pttt_ooc.errors import CourseError
 from tests.course.server_kit import VALUE, strategy_zip
-from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
+from tests.course.term_kit import DAY, HOUR, STEPS, change, grade, points, set_zone, soon, team_number, upload
 
-STEPS = {
-    "kind": "thresholds",
-    "figure": "player0",
-    "steps": [{"at_most": 0.5, "points": 40}, {"at_most": 0.6, "points": 20}, {"at_most": 2, "points": 10}],
-}
 RUBRIC = [{"name": "search", "points": 20}, {"name": "viva", "points": 10}]
 GOOD, FAIR, POOR = (0, 1, 1.0), (0, 4, 0.1), (0, 3, 4.0)  # player, seed, sharpness: about .48, .56 and 1.55
 
@@ -43,20 +37,9 @@ def graded(lab):
     return lab
 
 
-def grade(lab, team="Team A"):
-    with lab.database.reading() as session:
-        number = session.query(Assignment).filter_by(name="strategies").one().id
-        return compute(session, lab.data)[team_number(lab, team), number]
-
-
 def at_desk(lab, what, *arguments):
     with lab.database.writing() as session:
         return getattr(Desk(session, lab.data, "Ada"), what)(*arguments)
-
-
-def points(lab):
-    with lab.database.reading() as session:
-        return {row.team_id: row.points for row in current(session).values()}
 
 
 # ---------------------------------------------------------------------------------------------

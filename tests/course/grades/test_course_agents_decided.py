@@ -10,18 +10,15 @@ import pytest
 from pttt_ooc.course.agents.worker import line
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.term_tables import GradeRow, LogLine
+from pttt_ooc.course.grades.decisions import disqualify, rule
 from pttt_ooc.course.grades.exports import lines
 from pttt_ooc.course.grades.rejudging import begin_again
-from pttt_ooc.course.grades.rulings import disqualify, rule
 from pttt_ooc.course.pages.publication import publish
 from pttt_ooc.course.people.people import add_staff
 from pttt_ooc.errors import CourseError
 from tests.course.agents_kit import COURSE, FIRST, LAST, agents_course, post_agent, worker_of
 from tests.course.server_kit import bearer
-from tests.course.term_kit import team_number
-from tests.course.test_term_commands import course
-from tests.course.test_term_desk import post
-from tests.course.test_term_pages import browser
+from tests.course.term_kit import browser, course, post, team_number
 
 MIDDLE = b"def choose(legal, state):\n    return 4 if 4 in legal else legal[0]\n"
 

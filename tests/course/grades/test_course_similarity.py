@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from pttt_ooc.course.data.agents_tables import Agent
-from pttt_ooc.course.grades.code_likeness import GRAM, WINDOW, Code, fingerprints, handed_out, shipped_bots, tokens
+from pttt_ooc.course.grades.similarity import GRAM, WINDOW, Code, fingerprints, handed_out, shipped_bots, tokens
 from pttt_ooc.course.people.people import add_staff
-from pttt_ooc.course.strategies.likeness import SampledGames, sample_games
+from pttt_ooc.course.strategies.likeness import GAMES, SampledGames, sample_games
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.other_games.arena import agents
 from pttt_ooc.other_games.extreme.bot_programs import OWN
 from tests.course.agents_kit import agents_course, post_agent
 from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import GAME, as_strategy, random_tensor, zip_bytes
-from tests.course.test_term_commands import course
+from tests.course.term_kit import course
 from tests.kits.helpers import full_index, small_engine
 
 
@@ -88,6 +88,7 @@ def test_strategies_that_differ_only_where_they_never_come_are_the_same():
 @pytest.fixture
 def copied(lab):
     """A strategy of Team A, the same with a little noise of Team B, the same file of Team C, and another one of D."""
+    lab.judge._likenesses.games = GAMES
     for name in "ABCD":
         lab.team(f"Team {name}")
     first, other = random_tensor(0, 1), random_tensor(0, 2, 3.0)

@@ -6,38 +6,29 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 
 import pytest
-from fastapi.testclient import TestClient
 
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.models import Submission, Team
-from pttt_ooc.course.data.term_tables import Announcement, Assignment, LogLine, Mark, Pair, Person, Rejudgement
+from pttt_ooc.course.data.term_tables import Announcement, Assignment, LogLine, Mark, Pair, Person, Rejudgement, Report
 from pttt_ooc.course.grades.decisions import Desk
-from pttt_ooc.course.pages import (
-    account_pages,
-    agent_pages,
-    desk_pages,
-    game_certificates,
-    game_pages,
-    openid_pages,
-    team_pages,
-)
+from pttt_ooc.course.pages import account_pages, agent_pages, certificate_pages, desk_pages, game_pages, openid_pages
 from pttt_ooc.course.pages import term_pages as pages
 from pttt_ooc.course.people.invitations import link_to_sign_in
 from pttt_ooc.course.people.people import add_staff, find_person
 from pttt_ooc.course.people.rights import RIGHTS
 from tests.course.games_kit import OTHER, SecondGame
-from tests.course.server_kit import bearer, form_token, pttt, random_tensor, zip_bytes
-from tests.course.term_kit import DAY, HOUR, change, set_zone, soon, team_number, upload
+from tests.course.server_kit import bearer, pttt, random_tensor, zip_bytes
+from tests.course.term_kit import DAY, HOUR, browser, change, form_of, hand_in, set_zone, soon, team_number, upload
 
 RULE = {
     "kind": "thresholds",
     "figure": "player0",
     "steps": [{"at_most": 0.5, "points": 40}, {"at_most": 2, "points": 10}],
 }
-_WITH_PROGRAMS = (pages, agent_pages, game_pages, game_certificates, team_pages)
-ROUTERS = tuple(r for module in _WITH_PROGRAMS for r in (module.router, module.programs))
-ROUTERS = (*ROUTERS, desk_pages.router, account_pages.router, openid_pages.router)
-WHO = ("nobody", "team", "student", "assistant", "instructor")
+ROUTERS = [r for module in (pages, agent_pages, game_pages) for r in (module.router, module.programs)]
+ROUTERS += [certificate_pages.game_router, certificate_pages.game_programs]
+ROUTERS += [desk_pages.router, account_pages.router, openid_pages.router]
+WHO = ("nobody", "student", "team", "assistant", "instructor")
 
 
 @pytest.fixture
@@ -67,32 +58,9 @@ def term(lab):
         game = {"settings": {"game": OTHER}, "choice": "best", "rubric": []}
         session.add(Assignment(name="small", title="Small", kind="strategies", position=3, **game))
         session.add(Assignment(name="agents", title="Agents", kind="agents", position=2, choice="best", rubric=[]))
-    lab.tokens["team"] = lab.tokens["Team A"]
+    lab.tokens["team"], lab.logged = lab.tokens["Team A"], 0
     lab.report = hand_in(lab, "team", b"%PDF-1.7").json()["id"]
     return lab
-
-
-def hand_in(lab, who, content, name="report.pdf", to="course/reports/report", **fields):
-    """Hand in a report by program, or something else."""
-    files = {**{key: (None, value) for key, value in fields.items()}, "file": (name, content)}
-    return lab.client.post(f"/api/{to}", headers=bearer(lab.tokens[who]), files=files)
-
-
-def browser(lab, who):
-    """A browser in which somebody is signed in."""
-    client = TestClient(lab.client.app, base_url="http://course", raise_server_exceptions=False, follow_redirects=False)
-    if who == "student":
-        form = {"form_token": form_token(client.get("/account/join").text), "code": lab.link}
-        assert client.post("/account/join", data=form).status_code == 303
-    elif who != "nobody":
-        form = {"form_token": form_token(client.get("/sign-in").text), "token": lab.tokens[who]}
-        assert client.post("/sign-in", data=form).status_code == 303
-    return client
-
-
-def form_of(client):
-    page = client.get("/submissions").text if client.cookies.get("pttt_session") else client.get("/sign-in").text
-    return form_token(page) if "form_token" in page else ""
 
 
 def test_the_table_of_rights_has_every_address_of_the_pages():
@@ -120,87 +88,89 @@ def number_of(session):
     return session.query(Team).filter_by(name="Team A").one().id
 
 
-@pytest.mark.parametrize("who", WHO)
-def test_every_cell_of_the_table_of_rights(term, who):
+def test_every_cell_of_the_table_of_rights(term):
     term.both = [upload(term, "Team A", player, 1) for player in (0, 1)]
     with term.database.writing() as session:
-        session.add(
-            Pair(team_id=number_of(session), first_id=term.both[0], second_id=term.both[1], value=None, made_at=1.0)
-        )
+        pair = {"first_id": term.both[0], "second_id": term.both[1], "value": None, "made_at": 1.0}
+        session.add(Pair(team_id=number_of(session), **pair))
         session.add(Rejudgement(at=1.0, by="x", dry_run=False, numbers=[1], verdicts=[], grades=[]))
+    term.agent = hand_in(term, "team", b"def choose(legal, state): pass", "mine.py", to="agents/agents").json()[
+        "number"
+    ]
+    second = SecondGame(term)
+    term.strategy = second.post("team", 0, 1).json()["id"]
+    second.kit()
+    assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}
+    decided = {"assistant": assistant, "instructor": instructor | {"rejudge, dry run", "withdrawn", "disqualify"}}
+    for who in WHO:
+        before = counted(term, second)
+        ask_everywhere(term, who)
+        made = [now - then for now, then in zip(counted(term, second), before, strict=True)]
+        # Strategies of the further game, marks, strategies, agents: of each at most what this reader may make.
+        assert made == [2 * (who == "team"), who in decided, 0, 2 * (who == "team")], who
+        with term.database.writing() as session:
+            lines = session.query(LogLine).filter(LogLine.what.not_in(("link", "use")), LogLine.id > term.logged).all()
+            assert {line.what for line in lines} == decided.get(who, set()), who
+            term.logged = max([term.logged, *(line.id for line in lines)])
+    second.close()
+
+
+def counted(lab, second):
+    with second.course.database.reading() as game, lab.database.reading() as session:
+        return [game.query(Submission).count(), *(session.query(one).count() for one in (Mark, Submission, Agent))]
+
+
+def ask_everywhere(term, who):
+    """Ask for each address of the table, and compare the answer with it."""
     client, number = browser(term, who), team_number(term, "Team A")
     headers = bearer(term.tokens[who]) if who in term.tokens else {}
     token = form_of(client)
-    agent = hand_in(term, "team", b"def choose(legal, state): pass", "mine.py", to="agents/agents").json()["number"]
-    second = SecondGame(term)
-    strategy = second.post("team", 0, 1).json()["id"]
-    second.kit()
     for (method, address), allowed in RIGHTS.items():
         asks = "nobody" if who == "student" and address.startswith("/api/") else who  # programs use a team's token
+        path = address.replace("{game}", OTHER)
+        sent = headers if path.startswith("/api/") else {}
+        good = 303 if method == "POST" and "/api/" not in path else 200
         if address.startswith("/account/") and method == "POST":
-            code = client.post(address, data={"form_token": token}).status_code
+            answer = client.post(address, data={"form_token": token})
             good = 403 if (who, address) == ("team", "/account/password") else ACCOUNT[address.rpartition("/")[2]]
-            assert code == (good if who in allowed else 401 if who == "nobody" else 403), (who, address)
-            continue
-        if "/openid" in address:  # for everybody, but not set in this course; a way back needs a way there
-            assert client.get(address).status_code == (400 if address.endswith("/callback") else 404)
-            continue
-        if "/games/" in address:
-            path = address.replace("{game}", OTHER).replace("{number}", str(strategy))
+        elif "/openid" in address:  # for everybody, but not set in this course; a way back needs a way there
+            answer, good = client.get(address), 400 if address.endswith("/callback") else 404
+        elif "/games/" in address:
+            path = path.replace("{number}", str(term.strategy))
             if "certificate" in address or address.endswith("/play"):
-                sent = headers if path.startswith("/api") else {}
                 answer = client.request(method, path, data={"form_token": token}, headers=sent)
                 # The team has a strategy of one player only, which is not judged, so that it may be closed.
                 good = 303 if address.endswith("/play") else 200 if address.endswith("/part") else 409
-                expected = good if asks in allowed else 401 if asks == "nobody" else 403
-                assert answer.status_code == expected, (who, method, path, answer.text)
-                continue
-            content = zip_bytes(random_tensor(0, len(who + address), game=OTHER))
-            form = {"form_token": (None, token), "player": (None, "0"), "file": ("x.zip", content)}
-            sent = headers if path.startswith("/api") else {}
-            answer = client.post(path, files=form, headers=sent) if method == "POST" else client.get(path, headers=sent)
-            good = 200 if method == "GET" else 201 if path.startswith("/api") else 303
-            expected = good if asks in allowed else 401 if asks == "nobody" else 403
-            assert answer.status_code == expected, (who, method, path, answer.text)
-            continue
-        is_agent = "/agents/" in address
-        of = {"/course/reports/{number}": term.report, "/course/desk/teams/{number}": number}.get(address, 1)
-        own = agent if is_agent else of
-        path = address.replace("{number}", str(own)).replace("{name}", "agents" if is_agent else "report")
-        if address.endswith(("/reports/{name}", "/agents/{name}")) and method == "POST":
-            content = f"# {who} {address}" if is_agent else f"%PDF-1.7 {who}"
-            form = {"form_token": (None, token), "file": ("r.py" if is_agent else "r.pdf", content.encode())}
-            answer = client.post(path, files=form, headers=headers if path.startswith("/api") else {})
-            answer.status_code = {201: 200, 303: 303}.get(answer.status_code, answer.status_code)
-        elif address.endswith("/pairs") and method == "POST":
-            both = {"first": term.both[0], "second": term.both[1]}
-            page = path.startswith("/course")
-            sent = {"data": {"form_token": token, **both}} if page else {"json": both, "headers": headers}
-            answer = client.post(path, **sent)
-        elif address.endswith("/picks/{name}"):
-            page = path.startswith("/course")
-            sent = {"data": {"form_token": token}} if page else {"json": {"submission": None}, "headers": headers}
-            answer = client.post(path, **sent)
-        elif method == "POST":
-            answer = client.post(path, data={"form_token": token, **FORMS[path]})
+            elif method == "POST":
+                content = zip_bytes(random_tensor(0, len(who + address), game=OTHER))
+                form = {"form_token": (None, token), "player": (None, "0"), "file": ("x.zip", content)}
+                answer, good = client.post(path, files=form, headers=sent), 201 if path.startswith("/api") else 303
+            else:
+                answer = client.get(path, headers=sent)
         else:
-            answer = client.get(path, headers=headers if path.startswith("/api") else {})
-        good = 303 if method == "POST" and "/api/" not in path else 200
-        good = 409 if address.endswith("/picks/{name}") else good  # the last one counts there
-        good = 404 if address == "/course/desk/bots/{number}" else good  # there is no league
+            is_agent, both = "/agents/" in address, {"first": term.both[0], "second": term.both[1]}
+            of = {"/course/reports/{number}": term.report, "/course/desk/teams/{number}": number}.get(address, 1)
+            path = path.replace("{number}", str(term.agent if is_agent else of))
+            path = path.replace("{name}", "agents" if is_agent else "report")
+            if address.endswith(("/reports/{name}", "/agents/{name}")) and method == "POST":
+                content = f"# {who} {address}" if is_agent else f"%PDF-1.7 {who}"
+                form = {"form_token": (None, token), "file": ("r.py" if is_agent else "r.pdf", content.encode())}
+                answer = client.post(path, files=form, headers=sent)
+                answer.status_code = 200 if answer.status_code == 201 else answer.status_code
+            elif method == "POST" and address.endswith(("/pairs", "/picks/{name}")):
+                fields = (
+                    both if address.endswith("/pairs") else {} if path.startswith("/course") else {"submission": None}
+                )
+                kind = {"json": fields} if path.startswith("/api/") else {"data": {"form_token": token, **fields}}
+                answer = client.post(path, headers=sent, **kind)
+            elif method == "POST":
+                answer = client.post(path, data={"form_token": token, **FORMS[path]})
+            else:
+                answer = client.get(path, headers=sent)
+            good = 409 if address.endswith("/picks/{name}") else good  # the last one counts there
+            good = 404 if address == "/course/desk/bots/{number}" else good  # there is no league
         expected = good if asks in allowed else 401 if asks == "nobody" else 403
         assert answer.status_code == expected, (who, method, path, answer.text)
-    with second.course.database.reading() as session:
-        assert session.query(Submission).count() == (3 if who == "team" else 1)
-    second.close()
-    with term.database.reading() as session:
-        assert session.query(Mark).count() == (who in ("assistant", "instructor"))
-        assert session.query(Submission).count() == len(term.both)
-        assert session.query(Agent).count() == (3 if who == "team" else 1)
-        decided = {line.what for line in session.query(LogLine)} - {"link", "use"}
-    assistant, instructor = {"mark"}, {"mark", "adjust", "extend", "release", "announce"}
-    instructor |= {"rejudge, dry run", "withdrawn", "disqualify"}
-    assert decided == {"assistant": assistant, "instructor": instructor}.get(who, set())
 
 
 @pytest.mark.slow_but_one
@@ -301,21 +271,20 @@ def test_forms_with_a_mistake_tell_it(term, path, fields, words):
         assert not session.query(LogLine).filter(LogLine.what != "link").count()
 
 
-@pytest.mark.parametrize("odd", ["\0", "\x07", "\x1b[31m", "\x9f", "\ufffe"])
-def test_controls_are_in_no_text_and_break_no_feed(term, odd):
+def test_controls_are_in_no_text_and_break_no_feed(term):
     """Also not those that a course already has, from an older version or in its title."""
-    desk = browser(term, "instructor")
-    for place in ("title", "text"):
-        form = {"form_token": form_of(desk), "title": "A", "text": "B", place: f"x{odd}y"}
-        refused = desk.post("/course/desk/announce", data=form)
-        assert refused.status_code == 400 and "which cannot be shown" in refused.text
-    assert hand_in(term, "team", b"%PDF-odd", comment=f"x{odd}y").status_code == 400
-    with term.database.writing() as session:
-        session.add(Announcement(at=1.0, by="Ada", title=f"Older{odd}", text=f"😀 ü\u200d{odd}\n<b>"))
-    feed = ElementTree.fromstring(browser(term, "nobody").get("/course/announcements.atom").content)
-    names = {"a": "http://www.w3.org/2005/Atom"}
-    assert feed.findtext("a:entry/a:title", None, names) == "Older" + odd[:1].replace(odd[0], "\ufffd") + odd[1:]
-    assert feed.findtext("a:entry/a:content", None, names).startswith("😀 ü\u200d\ufffd")
+    desk, names = browser(term, "instructor"), {"a": "http://www.w3.org/2005/Atom"}
+    for odd in ("\0", "\x07", "\x1b[31m", "\x9f", "\ufffe"):
+        for place in ("title", "text"):
+            form = {"form_token": form_of(desk), "title": "A", "text": "B", place: f"x{odd}y"}
+            refused = desk.post("/course/desk/announce", data=form)
+            assert refused.status_code == 400 and "which cannot be shown" in refused.text
+        assert hand_in(term, "team", b"%PDF-odd", comment=f"x{odd}y").status_code == 400
+        with term.database.writing() as session:
+            session.add(Announcement(at=1.0, by="Ada", title=f"Older{odd}", text=f"😀 ü\u200d{odd}\n<b>"))
+        feed = ElementTree.fromstring(browser(term, "nobody").get("/course/announcements.atom").content)
+        assert feed.findtext("a:entry/a:title", None, names) == "Older" + odd[:1].replace(odd[0], "\ufffd") + odd[1:]
+        assert feed.findtext("a:entry/a:content", None, names).startswith("😀 ü\u200d\ufffd")
 
 
 def test_announcements_are_a_feed(term):
@@ -427,5 +396,10 @@ def test_reports_are_graded_copied_and_removed_with_their_team(term, tmp_path):
     assert files == [b"%PDF-1.7"]
     table = pttt("course", "grades", "--assignment", "report", "--data", tmp_path / "again").stdout.splitlines()
     assert table[1].startswith("Team A,report,25,30,0,25,0,1,0,,1")
+    with term.database.writing() as session:
+        session.get(Report, term.report).digest = "0" * 64
+    assert "report 1 has changed" in pttt("course", "backup", tmp_path / "d.tar", "--data", term.data).stderr
+    damaged = pttt("course", "restore", tmp_path / "d.tar", "--data", tmp_path / "damaged")
+    assert damaged.returncode == 1 and f"the file of report {term.report} has changed" in damaged.stderr
     assert pttt("course", "remove-team", "Team A", "--yes", "--data", term.data).returncode == 0
     assert not list(term.storage.uploads.iterdir())

@@ -10,15 +10,12 @@ import pytest
 
 from pttt_ooc.course.data.models import Submission
 from pttt_ooc.course.data.term_tables import Assignment
-from pttt_ooc.course.grades.rehearsals import Rehearsals
+from pttt_ooc.course.grades.rejudging import Rehearsals
 from pttt_ooc.course.people.people import add_staff, apply_roster, read_roster
-from pttt_ooc.course.strategies.verdicts import verdict_on
+from pttt_ooc.course.strategies.judging import verdict_on
 from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import VALUE, bearer, strategy_zip
-from tests.course.term_kit import change, team_number, upload
-from tests.course.test_term_commands import course
-from tests.course.test_term_grades import STEPS, points
-from tests.course.test_term_pages import browser, form_of, hand_in
+from tests.course.term_kit import STEPS, browser, change, course, hand_in, points, post, team_number, upload
 
 
 @pytest.fixture
@@ -80,10 +77,6 @@ def test_submissions_of_all_kinds_are_found(desk):
     assert told["total"] == 2 and {one["kind"] for one in told["submissions"]} == {"strategies", "report"}
     assert "Nothing is found." in course(desk.data, "submissions", "--state", "waiting")
     assert "no state 'odd'" in course(desk.data, "submissions", "--state", "odd", code=1)
-
-
-def post(client, path, **fields):
-    return client.post(f"/course/desk/{path}", data={"form_token": form_of(client), **fields})
 
 
 @pytest.mark.slow

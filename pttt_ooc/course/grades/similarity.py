@@ -1,9 +1,20 @@
-"""Submissions of different teams that are alike: what people with rights see of it."""
+"""Submissions of different teams that are alike: what people with rights see of it.  A hint, no verdict.
+
+Strategies are compared by the worker.  Bots and agents are compared here, by normalised tokens of their code: winnowing
+(Schleimer, Wilkerson, Aiken, SIGMOD 2003).  Names, numbers, texts, comments and white space make no difference: of a
+file only the kinds of its tokens are left.  Every run of :data:`GRAM` + :data:`WINDOW` - 1 tokens that two files share
+is found.  What a file shares with the code that everybody has, because the package or the course hands it out, is
+counted apart.
+"""
 
 from __future__ import annotations
 
+import keyword
+import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from itertools import chain, combinations
 from pathlib import Path
 from typing import Any
@@ -11,6 +22,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.bots.league import league_directory
+from pttt_ooc.course.bots.submissions import open_bots
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import all_assignments, further_leagues
 from pttt_ooc.course.data.game_directory import sessions_of_games
@@ -19,6 +32,112 @@ from pttt_ooc.course.data.names import readable_name
 from pttt_ooc.course.data.rules import AGENTS, BOTS, STRATEGIES
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Likeness
+
+GRAM, WINDOW = 24, 8
+NEAR = 0.4
+"""Share of code from which two files are told."""
+
+FOLDER = "handed-out"
+"""The directory in a course's directory with code that it hands out itself."""
+
+_TOKEN = re.compile(
+    r"(?P<comment>\#[^\n]*)"
+    r"|(?P<text>[A-Za-z]{0,2}(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''"
+    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'))"
+    r"|(?P<number>\d[\w.]*)"
+    r"|(?P<name>[^\W\d]\w*)"
+    r"|(?P<sign>[^\w\s])",
+    re.DOTALL,
+)
+_KEPT = {*keyword.kwlist, "print", "exec", "range", "xrange", "len"}
+
+
+def tokens(source: str) -> list[str]:
+    """The normalised tokens of a program in Python 2 or 3: keywords and signs, and one for names, numbers and texts."""
+    found = []
+    for match in _TOKEN.finditer(source):
+        kind, text = match.lastgroup, match[0]
+        if kind == "name":
+            found.append(text if text in _KEPT else "n")
+        elif kind != "comment":
+            found.append({"text": "t", "number": "0"}.get(kind or "", text))
+    return found
+
+
+def fingerprints(source: str) -> frozenset[int]:
+    """The fingerprints of a program: the least hash of each window of runs of tokens."""
+    found = tokens(source)
+    runs = range(max(0, len(found) - GRAM + 1))
+    hashes = [zlib.crc32("\0".join(found[at : at + GRAM]).encode()) for at in runs]
+    windows = range(max(min(1, len(hashes)), len(hashes) - WINDOW + 1))
+    return frozenset(min(hashes[at : at + WINDOW]) for at in windows)
+
+
+Library = Mapping[str, frozenset[int]]
+"""The fingerprints of each file that everybody has, by its name."""
+
+
+@cache
+def shipped_bots() -> Library:
+    """What everybody who writes a bot has: the kit for teams, and the package's own bots."""
+    from pttt_ooc.other_games.extreme.bot_programs import OWN
+    from pttt_ooc.other_games.extreme.kit import kit_text
+
+    return {"the kit": fingerprints(kit_text()), **_of_files(OWN, "*_bot.py")}
+
+
+@cache
+def shipped_agents() -> Library:
+    """What everybody who writes an agent has: the arena's own agents."""
+    from pttt_ooc.other_games.arena import agents
+    from pttt_ooc.other_games.arena.research import players
+
+    return {**_of_files(Path(agents.__file__).parent, "*.py"), **_of_files(Path(players.__file__).parent, "*.py")}
+
+
+def handed_out(data: Path) -> Library:
+    """What the course in `data` hands out itself, such as its own evaluator: Python files in :data:`FOLDER`."""
+    return _of_files(data / FOLDER, "**/*.py")
+
+
+def _of_files(folder: Path, pattern: str) -> Library:
+    return {str(path.relative_to(folder)): _of(path.read_bytes()) for path in sorted(folder.glob(pattern))}
+
+
+@lru_cache(1024)
+def _of(content: bytes) -> frozenset[int]:
+    return fingerprints(content.decode("utf-8", "replace"))
+
+
+@dataclass(frozen=True)
+class Code:
+    """A file's own code, without what is everybody's.
+
+    Attributes
+    ----------
+    handed_out
+        The share of it that is everybody's, from 0 to 1.
+    nearest
+        The file from which most of that is; empty: none.
+    """
+
+    own: frozenset[int]
+    handed_out: float
+    nearest: str
+
+    @classmethod
+    def of(cls, content: bytes, library: Library) -> Code:
+        """Of a file."""
+        found = _of(content)
+        shares = {name: len(found & known) for name, known in library.items()}
+        common = found & frozenset().union(*library.values())
+        nearest = max(shares, key=lambda name: shares[name]) if common else ""
+        return cls(found - common, len(common) / len(found) if found else 0.0, nearest)
+
+    def overlap(self, other: Code) -> float:
+        """The share of the smaller one's own code that is in the other one, too; 0 to 1."""
+        least = min(len(self.own), len(other.own))
+        return len(self.own & other.own) / least if least else 0.0
 
 
 @dataclass(frozen=True)
@@ -87,27 +206,16 @@ def _strategies(session: Session, data: Path) -> Iterator[Alike]:
 
 def _bots(session: Session, data: Path) -> Iterator[Alike]:
     """The latest accepted bots of all teams of each league."""
-    from pttt_ooc.course.bots.league import League, is_there, league_directory
-    from pttt_ooc.course.bots.submissions import Bots
-    from pttt_ooc.course.grades.code_likeness import handed_out, shipped_bots
-
     library = {**shipped_bots(), **handed_out(data)}
     for name in (None, *further_leagues(session)):
-        directory = league_directory(data, name)
-        if not is_there(directory):
-            continue
-        bots = Bots(League(directory))
-        try:
-            entered = [_File(one.id, one.team_id, one.digest, one.content) for one in bots.playing_bots(content=True)]
-        finally:
-            bots.close()
-        yield from _files(session, BOTS, name or "", entered, library)
+        with open_bots(league_directory(data, name)) as bots:
+            entered = bots.playing_bots(content=True) if bots else []
+        files = [_File(one.id, one.team_id, one.digest, one.content) for one in entered]
+        yield from _files(session, BOTS, name or "", files, library)
 
 
 def _agents(session: Session, data: Path) -> Iterator[Alike]:
     """The latest accepted agents of all teams in each assignment."""
-    from pttt_ooc.course.grades.code_likeness import handed_out, shipped_agents
-
     storage = Storage(data)
     for assignment in all_assignments(session, AGENTS):
         latest: dict[int, Agent] = {}
@@ -134,8 +242,6 @@ def _files(
     session: Session, kind: str, of: str, files: Iterable[_File], library: Mapping[str, frozenset[int]]
 ) -> Iterator[Alike]:
     """Files of different teams, with each other and with the code that is handed out."""
-    from pttt_ooc.course.grades.code_likeness import NEAR, Code
-
     names = {team.id: team.own_name for team in session.scalars(select(Team))}
     known = [(one, Code.of(one.content, library)) for one in files if one.team in names]
     for one, code in known:
