@@ -18,7 +18,6 @@ from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import Lab, strategy_zip
 from tests.kits.browsing import (
-    CONTRAST,
     DESKTOP,
     SCREENS,
     WIDTHS,

@@ -11,8 +11,6 @@ from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 from tests.kits.browsing import (
-    CONTRAST,
-    WIDTHS,
     assert_accessible,
     assert_same_document,
     in_browser,
