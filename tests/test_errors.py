@@ -6,6 +6,7 @@ from pathlib import Path
 from pttt_ooc import errors
 
 PACKAGE = Path(errors.__file__).parent
+ALONE = {"UnconvertedError"}  # its module runs behind walls, without the package
 
 
 def tree_of(kind, indent=""):
@@ -28,4 +29,4 @@ def test_all_errors_hang_on_it_and_have_names_of_their_own():
     hanging = {"PtttError", "CaughtError"}
     for _ in range(5):
         hanging |= {name for name, above in bases.items() if above & hanging}
-    assert set(bases) == hanging
+    assert set(bases) - ALONE == hanging

@@ -24,7 +24,6 @@ from pttt_ooc.options import (
     chosen_game,
     spread,
 )
-from pttt_ooc.pipeline.show.progress import round_line
 from pttt_ooc.pipeline.show.tables import print_facts
 
 if TYPE_CHECKING:
@@ -158,6 +157,8 @@ def exact(
 
 
 def _play_rounds(oracle: DoubleOracle, saved: SavedState | None, gap: float, most_seconds: float) -> None:
+    from pttt_ooc.pipeline.show.progress import round_line
+
     begin = spoken = time.monotonic()
     if oracle.last:
         say(f"Going on after round {oracle.last.number}.")

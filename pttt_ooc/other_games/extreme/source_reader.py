@@ -18,8 +18,6 @@ from difflib import SequenceMatcher, unified_diff
 from functools import partial
 from typing import Any
 
-from pttt_ooc.errors import CaughtError
-
 if __package__:
     from pttt_ooc.other_games.extreme.source_remarks import MOST, breaches, differences
 else:  # behind walls, in the same directory
@@ -114,7 +112,7 @@ def _has_annotations(tree: ast.AST) -> bool:
     return False
 
 
-class UnconvertedError(CaughtError, ValueError):
+class UnconvertedError(ValueError):
     """A program in Python 2 has no counterpart in Python 3, such as one that has a variable ``async``."""
 
 
