@@ -157,7 +157,7 @@ def exact(
 
 
 def _play_rounds(oracle: DoubleOracle, saved: SavedState | None, gap: float, most_seconds: float) -> None:
-    from pttt_ooc.pipeline.show.progress import round_line
+    from pttt_ooc.pipeline.show.rounds import round_line
 
     begin = spoken = time.monotonic()
     if oracle.last:

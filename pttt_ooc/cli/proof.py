@@ -130,7 +130,7 @@ def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int |
     from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
     from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
-    from pttt_ooc.pipeline.show.progress import round_text
+    from pttt_ooc.pipeline.show.rounds import round_text
 
     check_board(game)
     check_extra("exact", "The command `pttt certify`")

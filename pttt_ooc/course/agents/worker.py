@@ -14,19 +14,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from sqlalchemy.orm import Session
 
+from pttt_ooc.course.agents.queue import next_up
 from pttt_ooc.course.agents.settings import ALIVE, AgentSettings, settings_of
 from pttt_ooc.course.agents.standings import match_name, missing, playing_agents, tries_in
 from pttt_ooc.course.agents.verdicts import check_walls_of, judge_of, program_of, verdict_on
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.assignments import all_assignments
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.memberships import latest_of_teams, left_by_all
-from pttt_ooc.course.data.models import ACCEPTED, CHECKING, QUEUED, REJECTED, UNFINISHED
-from pttt_ooc.course.data.queue import ATTEMPTS, GAVE_UP, RETRY_SECONDS, Queue, Verdict, numbers_again
+from pttt_ooc.course.data.models import ACCEPTED, CHECKING, REJECTED
+from pttt_ooc.course.data.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.data.rules import AGENTS
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import Storage
@@ -225,30 +223,3 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
 
 # ---------------------------------------------------------------------------------------------
 # The queue
-
-
-def line(session: Session) -> list[Agent]:
-    """The agents without a verdict in the order of their judgement, as far as it is known.
-
-    First come those of teams that have none judged, then those of the team whose last verdict is longest ago; see
-    :func:`pttt_ooc.course.data.queue.line`.  What had a verdict before comes after all that had none.
-    """
-    waiting = session.scalars(select(Agent).where(Agent.status.in_(UNFINISHED)).order_by(Agent.id)).all()
-    served = latest_of_teams(session, Agent, Agent.changed_at, Agent.status.not_in(UNFINISHED))
-    again, left = numbers_again(session, AGENTS), left_by_all(session)
-
-    def place(one: Agent) -> tuple[bool, bool, float, int]:
-        return one.team_id in left, one.id in again, served.get(one.team_id, 0.0), one.id
-
-    return sorted(waiting, key=place)
-
-
-def next_up(session: Session) -> Agent | None:
-    """The agent to judge now, if there is one."""
-    now = time.time()
-    return next((one for one in line(session) if not _failed_lately(one, now)), None)
-
-
-def _failed_lately(one: Agent, now: float) -> bool:
-    failed = bool(one.attempts) and one.status == QUEUED
-    return failed and now - RETRY_SECONDS < one.changed_at <= now  # the clock may have been put back

@@ -14,9 +14,9 @@ from pydantic import Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from pttt_ooc.course.agents.queue import line
 from pttt_ooc.course.agents.settings import ALIVE, AgentSettings, settings_of
 from pttt_ooc.course.agents.standings import Row, curves, drawn_by_rule, in_judgement, revision, some_hidden, standings
-from pttt_ooc.course.agents.worker import line
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.assignments import dates_for, term_of
 from pttt_ooc.course.data.dates import readable_instant

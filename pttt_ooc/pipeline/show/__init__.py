@@ -2,5 +2,6 @@
 
 Modules: ``boards``: boards as text. ``pictures``, ``report`` with ``templates/``: the report and its pictures.
 ``comparison``: several runs side by side. ``miniatures``: small pictures for pages. ``pages``: rendering of templates.
-``tables``: tables as CSV and HTML. ``progress``: live progress. ``dialogue``: prompts and boards on a terminal.
+``tables``: tables as CSV and HTML. ``progress``: live progress. ``rounds``: rounds of a double oracle in words.
+``dialogue``: prompts and boards on a terminal.
 """

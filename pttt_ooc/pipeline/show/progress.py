@@ -8,17 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, Any, Self
 
 from rich.console import Console
 from rich.status import Status
 
 from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.numbers import duration
-
-if TYPE_CHECKING:
-    from pttt_ooc.exact.double_oracle.oracle import Round
-
 
 Event = Mapping[str, Any]
 FEWEST = 8
@@ -218,14 +214,3 @@ class Progress:
         if not least < most:
             return f"about {high} left"
         return f"about {low} to {high} left" if least else f"at most {high} left"
-
-
-def round_text(last: Round) -> str:
-    """What a round proves."""
-    low, high = last.interval
-    return f"round {last.number}, value in {low:.6f} .. {high:.6f}, gap {last.nashconv:.1e}"
-
-
-def round_line(last: Round, seconds: float) -> str:
-    """One line about a round."""
-    return f"{round_text(last)}, {last.sequences[0]:,} and {last.sequences[1]:,} sequences, {seconds:.0f} s so far"

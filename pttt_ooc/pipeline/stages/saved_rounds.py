@@ -18,7 +18,7 @@ from pttt_ooc.disk.files import explain_errors, remove
 from pttt_ooc.errors import StoreError
 from pttt_ooc.exact.double_oracle.oracle import EXACT, DoubleOracle, Round
 from pttt_ooc.exact.double_oracle.saved_state import SavedState, version
-from pttt_ooc.pipeline.show.progress import round_line
+from pttt_ooc.pipeline.show.rounds import round_line
 from pttt_ooc.pipeline.stages.stage_context import Facts, tell
 
 ROUNDS = "rounds.jsonl"

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from pttt_ooc.course.agents import judging, worker
+from pttt_ooc.course.agents import judging, queue
+from pttt_ooc.course.agents.queue import next_up
 from pttt_ooc.course.agents.settings import AgentSettings
 from pttt_ooc.course.agents.standings import league_shares, missing
-from pttt_ooc.course.agents.worker import next_up
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.queue import ATTEMPTS, GAVE_UP
 from pttt_ooc.course.data.worker_process import Stopped
@@ -306,7 +306,7 @@ def test_what_breaks_off_goes_back_and_is_given_up_in_the_end(lab, tmp_path, mon
         work.judge_next()
     assert state() == ("Queued", 0, "")
     monkeypatch.setattr(work, "_outcome", broken)
-    monkeypatch.setattr(worker, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
     for attempt in range(1, ATTEMPTS + 1):
         with pytest.raises(PtttError):
             work.judge_next()

@@ -55,9 +55,9 @@ def begun(browser):
 def test_a_team_plays_against_its_own_latest_bot_and_nobody_else_does(course):
     course.hand_in("Team A", GOOD)
     assert course.hand_in("Team A", BAD)["status"] == "Rejected"  # it does not take the place of the accepted one
-    course = course.lab.course
+    opened = course.lab.course
     with answering(TeamOpponents(course.league, course.bots)) as (address, _):
-        course.app = create_app(course, *parts_of(course), *play_parts(course, address))
+        course.app = create_app(opened, *parts_of(opened), *play_parts(opened, address))
         with course.browser("Team A") as own, course.browser("Team B") as other, course.browser() as nobody:
             told, answer, form = begun(own)
             assert told == ["your team&#39;s bot 1, team7.py"] and answer.status_code == 303

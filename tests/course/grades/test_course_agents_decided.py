@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from pttt_ooc.course.agents.worker import line
+from pttt_ooc.course.agents.queue import line
 from pttt_ooc.course.data.agents_tables import Agent, AgentMatch
 from pttt_ooc.course.data.term_tables import GradeRow, LogLine
 from pttt_ooc.course.grades.decisions import disqualify, rule

@@ -3,6 +3,8 @@
 The course runs in this process, so that a state is a row of its database.
 """
 
+import time
+
 import pytest
 from fastapi import HTTPException
 
@@ -128,7 +130,7 @@ def test_a_table_alone_moves_while_agents_are_judged_and_has_nothing_to_press(de
     sync_api.expect(teams).to_have_text(["Team A", LONG])
     with decided.database.writing() as session:
         agent = session.get(Agent, 2)
-        agent.score, agent.changed_at = 0.9, agent.changed_at + 1
+        agent.score, agent.changed_at = 0.9, time.time()
     sync_api.expect(teams).to_have_text([LONG, "Team A"])
     with decided.database.writing() as session:
         session.get(Agent, 2).score = 0.5

@@ -399,7 +399,5 @@ def test_reports_are_graded_copied_and_removed_with_their_team(term, tmp_path):
     with term.database.writing() as session:
         session.get(Report, term.report).digest = "0" * 64
     assert "report 1 has changed" in pttt("course", "backup", tmp_path / "d.tar", "--data", term.data).stderr
-    damaged = pttt("course", "restore", tmp_path / "d.tar", "--data", tmp_path / "damaged")
-    assert damaged.returncode == 1 and f"the file of report {term.report} has changed" in damaged.stderr
     assert pttt("course", "remove-team", "Team A", "--yes", "--data", term.data).returncode == 0
     assert not list(term.storage.uploads.iterdir())
