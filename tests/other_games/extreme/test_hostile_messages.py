@@ -105,7 +105,7 @@ def test_what_an_agent_answers_is_a_move_or_loses_its_game(process):
             chosen = agent.choose(played.start())
             assert type(chosen.move) is int and 0 <= chosen.move < played.rules.MOVES
             moves += 1
-        except agent_processes.BotForfeitError as error:
+        except agent_processes.ForfeitError as error:
             storable(str(error))
             assert agent.forfeit is not None
             for words in agent.forfeit:
