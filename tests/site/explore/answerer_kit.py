@@ -13,8 +13,14 @@ from pttt_ooc.pipeline.stages import solve
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.site.explore import jobs
 from pttt_ooc.site.explore.answers import StrategyAnswers
+from pttt_ooc.site.explore.explorer import Explorer
+from pttt_ooc.site.explore.local_sources import local_sources
+from pttt_ooc.site.explore.part import part_of
+from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.service.answerer import answer_all
 from pttt_ooc.site.service.wire import Client, listening
+from pttt_ooc.site.shell.application import make_application
+from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import GAME
 from tests.kits import quick_preparer
 from tests.kits.helpers import full_index, small_engine
@@ -62,6 +68,13 @@ def answering(directory, indices, game=GAME, **options):
         finally:
             stopping.set()
             thread.join()
+
+
+def explored(client, *names):
+    """The application with the pages on these strategies, as `pttt explore` serves them."""
+    rules, sources = local_sources(list(map(str, names)), None)
+    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
+    return make_application(Shell("Explored", rules.name, [part]))
 
 
 @cache

@@ -10,12 +10,6 @@ import pytest
 from benchmarks.browsing import Wire, play, visit
 from pttt_ooc.course.data.models import Fact
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
-from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.local_sources import local_sources
-from pttt_ooc.site.explore.part import part_of
-from pttt_ooc.site.explore.sources import FixedSources
-from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import Lab, strategy_zip
 from tests.kits.browsing import (
     DESKTOP,
@@ -33,7 +27,7 @@ from tests.kits.browsing import (
     served,
 )
 from tests.kits.patience import wait_until
-from tests.site.explore.answerer_kit import answering
+from tests.site.explore.answerer_kit import answering, explored
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]
@@ -42,11 +36,8 @@ pytestmark = [pytest.mark.slow, in_browser]
 @pytest.fixture(scope="module")
 def url(solved, prepared):
     """The pages on a local solution."""
-    rules, sources = local_sources([str(solved)], None)
-    with answering(prepared, solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-        with served(make_application(Shell("Explored", rules.name, [part]))) as url:
-            yield url
+    with answering(prepared, solved.parent.parent) as client, served(explored(client, solved)) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

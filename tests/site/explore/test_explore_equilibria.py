@@ -7,16 +7,10 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.pipeline.files.equilibrium import SUPPORTS, Support, write_supports
-from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.local_sources import local_sources
-from pttt_ooc.site.explore.part import part_of
-from pttt_ooc.site.explore.sources import FixedSources
-from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import GAME
 from tests.kits import naive
 from tests.kits.equilibria import settled
-from tests.site.explore.answerer_kit import answering, ready
+from tests.site.explore.answerer_kit import answering, explored, ready
 
 
 def marked(page, mark="played"):
@@ -39,28 +33,28 @@ def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known
     never = next(
         text for text in naive.infosets(game, 1) if support.played_squares(1, tuple(naive.attempts(text))) is None
     )
-    rules, sources = local_sources([str(directory)], None)
-    with answering(shutil.copytree(prepared, tmp_path / "profiles"), data) as client:
-        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-        with TestClient(make_application(Shell("Explored", rules.name, [part]))) as pages:
-            seen = set()
-            for text in ("|", "|0*", never):
-                address = f"/explore?player=1&at={text}&layer=support"
-                page, answer = ready(pages, address).text, pages.get(f"/api{address[: -len('&layer=support')]}").json()
-                probabilities = answer["numbers"]["probabilities"]
-                shaded = [square for square, p in enumerate(probabilities) if p]
-                never = answer["numbers"]["arbitrary"]  # then all squares are hollow
-                assert marked(page, "hollow ours" if never else "shade ours") == shaded
-                assert "in the strategy’s support" in page
-                if not known:
-                    assert marked(page) == [] and answer["equilibria"] is None and "No pair of equilibrium" not in page
-                    assert f"<code>pttt equilibria --game {GAME}</code> finds out." in page
-                    continue
-                squares = support.played_squares(1, tuple(naive.attempts(text)))
-                assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
-                assert marked(page) == (squares or [])
-                assert ("No pair of equilibrium strategies brings" in page) == (squares is None)
-                assert page.count('some equilibrium"') >= len(squares or [])
-                seen.add(squares is not None)
-            assert seen == ({True, False} if known else set())
+    with (
+        answering(shutil.copytree(prepared, tmp_path / "profiles"), data) as client,
+        TestClient(explored(client, directory)) as pages,
+    ):
+        seen = set()
+        for text in ("|", "|0*", never):
+            address = f"/explore?player=1&at={text}&layer=support"
+            page, answer = ready(pages, address).text, pages.get(f"/api{address[: -len('&layer=support')]}").json()
+            probabilities = answer["numbers"]["probabilities"]
+            shaded = [square for square, p in enumerate(probabilities) if p]
+            never = answer["numbers"]["arbitrary"]  # then all squares are hollow
+            assert marked(page, "hollow ours" if never else "shade ours") == shaded
+            assert "in the strategy’s support" in page
+            if not known:
+                assert marked(page) == [] and answer["equilibria"] is None and "No pair of equilibrium" not in page
+                assert f"<code>pttt equilibria --game {GAME}</code> finds out." in page
+                continue
+            squares = support.played_squares(1, tuple(naive.attempts(text)))
+            assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
+            assert marked(page) == (squares or [])
+            assert ("No pair of equilibrium strategies brings" in page) == (squares is None)
+            assert page.count('some equilibrium"') >= len(squares or [])
+            seen.add(squares is not None)
+        assert seen == ({True, False} if known else set())
     assert (directory / SUPPORTS).exists() == known

@@ -17,15 +17,10 @@ from pttt_ooc.library.api.values import best_response
 from pttt_ooc.library.questions.infoset import numbers
 from pttt_ooc.library.questions.profile import PreparedProfile, size_on_disk, symmetry_of
 from pttt_ooc.pipeline.stages.directories import SNAPSHOTS
-from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.local_sources import local_sources
-from pttt_ooc.site.explore.part import part_of
-from pttt_ooc.site.explore.sources import FixedSources, Source, with_run
-from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.shell import Shell
+from pttt_ooc.site.explore.sources import Source, with_run
 from tests.course.server_kit import GAME
 from tests.kits.patience import wait_until
-from tests.site.explore.answerer_kit import answering, ready, solve_game
+from tests.site.explore.answerer_kit import answering, explored, ready, solve_game
 
 RULES = named_game(GAME)
 
@@ -37,12 +32,12 @@ def solved(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(solved, tmp_path_factory):
-    rules, sources = local_sources([str(solved)], None)
-    with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-        with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
-            made.answering = client.answering
-            yield made
+    with (
+        answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client,
+        TestClient(explored(client, solved)) as made,
+    ):
+        made.answering = client.answering
+        yield made
 
 
 def strategy_of(name, player):
@@ -239,11 +234,11 @@ def test_both_players_may_reply_to_each_other(pages, solved):
 
 @pytest.mark.long
 def test_prepared_snapshots_keep_within_the_budget_of_profiles(solved, tmp_path):
-    rules, sources = local_sources([str(solved)], None)
     one = size_on_disk(profile_of(solved, str(solved), str(solved)).strategies, engine_of(RULES, "full").index)
-    with answering(tmp_path, solved.parent.parent, budget=2 * one + one // 2) as client:
-        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-        with TestClient(make_application(Shell("Explored", rules.name, [part]))) as pages:
-            for iteration in (1, 2, 4):
-                assert ready(pages, f"/explore?iteration={iteration}").status_code == 200
+    with (
+        answering(tmp_path, solved.parent.parent, budget=2 * one + one // 2) as client,
+        TestClient(explored(client, solved)) as pages,
+    ):
+        for iteration in (1, 2, 4):
+            assert ready(pages, f"/explore?iteration={iteration}").status_code == 200
     assert 1 <= len(list(tmp_path.glob("*/whole.json"))) <= 2

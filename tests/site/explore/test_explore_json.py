@@ -15,15 +15,9 @@ from pttt_ooc.library.api.structures import engine_of
 from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.mirror_merge import merge_infoset
 from pttt_ooc.library.questions.profile import PreparedProfile
-from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.local_sources import local_sources
-from pttt_ooc.site.explore.part import part_of
-from pttt_ooc.site.explore.sources import FixedSources
-from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import GAME, strategy_zip
 from tests.kits.patience import wait_until
-from tests.site.explore.answerer_kit import answering, ready, solve_game
+from tests.site.explore.answerer_kit import answering, explored, ready, solve_game
 
 RULES = named_game(GAME)
 
@@ -49,9 +43,7 @@ def client(solved, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(client, solved, mine):
-    rules, sources = local_sources([str(solved), str(mine)], None)
-    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-    with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
+    with TestClient(explored(client, solved, mine)) as made:
         yield made
 
 

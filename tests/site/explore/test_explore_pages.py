@@ -41,7 +41,7 @@ from pttt_ooc.site.shell.shell import Shell
 from tests.course.server_kit import GAME, Lab, pttt, random_tensor, strategy_zip
 from tests.kits.columns import assert_one_form_a_column
 from tests.kits.patience import PATIENCE, wait_until
-from tests.site.explore.answerer_kit import answering, ready, uniform_profile
+from tests.site.explore.answerer_kit import answering, explored, ready, uniform_profile
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +53,7 @@ def client(solved, prepared):
 @pytest.fixture(scope="module")
 def pages(client, solved):
     """The pages on a local solution, as `pttt explore` serves them."""
-    rules, sources = local_sources([str(solved)], None)
-    part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-    with TestClient(make_application(Shell("Explored", rules.name, [part]))) as made:
+    with TestClient(explored(client, solved)) as made:
         yield made
 
 

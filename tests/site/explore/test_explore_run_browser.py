@@ -4,12 +4,6 @@ import re
 
 import pytest
 
-from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.local_sources import local_sources
-from pttt_ooc.site.explore.part import part_of
-from pttt_ooc.site.explore.sources import FixedSources
-from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.shell import Shell
 from tests.kits.browsing import (
     assert_accessible,
     assert_same_document,
@@ -19,7 +13,7 @@ from tests.kits.browsing import (
     served,
 )
 from tests.kits.patience import wait_until
-from tests.site.explore.answerer_kit import answering, solve_game
+from tests.site.explore.answerer_kit import answering, explored, solve_game
 from tests.site.explore.test_explore_browser import asked, open_page  # noqa: F401
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -30,11 +24,11 @@ pytestmark = [pytest.mark.slow, in_browser]
 def url(tmp_path_factory):
     """The pages on a solution whose run has kept snapshots."""
     solved = solve_game(tmp_path_factory.mktemp("solved"), snapshot_every=2)
-    rules, sources = local_sources([str(solved)], None)
-    with answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-        with served(make_application(Shell("Explored", rules.name, [part]))) as url:
-            yield url
+    with (
+        answering(tmp_path_factory.mktemp("profiles"), solved.parent.parent) as client,
+        served(explored(client, solved)) as url,
+    ):
+        yield url
 
 
 def expect_iteration(page, iteration):
