@@ -33,6 +33,9 @@ ROOT = Path(__file__).parents[2]
 RECORDS = ROOT / "docs" / "records" / "arena"
 PAGES = ("docs/arena.md", "docs/rows.md", "docs/ultimate.md")
 CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "ladder", "ladder-most", "rows")
+SCORES = (0.5, 0.55)
+"""Between which scores the sequential test decides."""
+
 _TABLE = re.compile(r"<!-- table: (\S+) -->\n\n(.*?)\n*<!-- end of table -->", re.DOTALL)
 
 
@@ -87,67 +90,72 @@ def series(name: str) -> Callable[[dict[str, Any]], str]:
     return lambda found: recorded(found, [name], lambda there: claims_table.series(there[0]))
 
 
+def match_table(
+    names: Sequence[str], head: Sequence[str], cells: Callable[[dict[str, Any], Units], Sequence[str]]
+) -> Callable[[dict[str, Any]], str]:
+    """A row for each match of these results: the `cells` of the match, and of its games or pairs of games as units."""
+
+    def table(there: list[Any]) -> str:
+        matches = (match for one in there for match in one["matches"])
+        rows = [head, *(cells(match, Units.of(match)) for match in matches)]
+        first, *others = (f"| {' | '.join(row)} |\n" for row in rows)
+        return first + "|---" * len(head) + "|\n" + "".join(others)
+
+    return lambda found: recorded(found, names, table)
+
+
+def interval_text(units: Units, digits: int) -> str:
+    """The ends of the interval of a score."""
+    low, high = units.interval
+    return f"{low:.{digits}%} to {high:.{digits}%}"
+
+
+def sides_of(match: dict[str, Any]) -> tuple[str, str, str]:
+    """Both agents of a match, and how it ended."""
+    first, second = match["agents"]
+    return f"`{first}`", f"`{second}`", f"{match['wins']}, {match['draws']}, {match['losses']}"
+
+
 def many_series(*names: str) -> Callable[[dict[str, Any]], str]:
     """Several series of times for a move in one table."""
 
-    def table(there: list[Any]) -> str:
-        rows = "| time for a move | against | score | interval | games |\n|---|---|---|---|---|\n"
-        for one in there:
-            for match in one["matches"]:
-                units = Units.of(match)
-                low, high = units.interval
-                rows += (
-                    f"| {match['value']} s | `{match['agents'][1]}` | {units.rate:.2%} | {low:.2%} to {high:.2%} | "
-                    f"{units.number * units.games:,} |\n"
-                )
-        return rows
+    def cells(match: dict[str, Any], units: Units) -> Sequence[str]:
+        games, against = f"{units.number * units.games:,}", f"`{match['agents'][1]}`"
+        return f"{match['value']} s", against, f"{units.rate:.2%}", interval_text(units, 2), games
 
-    return lambda found: recorded(found, names, table)
+    return match_table(names, ("time for a move", "against", "score", "interval", "games"), cells)
 
 
 def scores(*names: str) -> Callable[[dict[str, Any]], str]:
     """Matches of our own agents."""
 
-    def table(there: list[Any]) -> str:
-        rows = "| agent | against | won, drawn, lost | score | interval | nodes a move |\n|---|---|---|---|---|---|\n"
-        for match in (match for one in there for match in one["matches"]):
-            units = Units.of(match)
-            low, high = units.interval
-            costs = [match.get(f"mean_of_agent_{agent}") for agent in (0, 1)]
-            nodes = " and ".join(f"{cost['nodes']:,.0f}" for cost in costs if cost)
-            rows += (
-                f"| `{match['agents'][0]}` | `{match['agents'][1]}` | {match['wins']}, {match['draws']}, "
-                f"{match['losses']} | {units.rate:.1%} | {low:.1%} to {high:.1%} | {nodes} |\n"
-            )
-        return rows
+    def cells(match: dict[str, Any], units: Units) -> Sequence[str]:
+        costs = [match.get(f"mean_of_agent_{agent}") for agent in (0, 1)]
+        nodes = " and ".join(f"{cost['nodes']:,.0f}" for cost in costs if cost)
+        return *sides_of(match), f"{units.rate:.1%}", interval_text(units, 1), nodes
 
-    return lambda found: recorded(found, names, table)
+    return match_table(names, ("agent", "against", "won, drawn, lost", "score", "interval", "nodes a move"), cells)
 
 
 def paired(*names: str) -> Callable[[dict[str, Any]], str]:
     """Matches in pairs of games, with the pentanomial sequential test between two scores."""
+    test = Sequential(*SCORES)
+    head = ("agent", "against", "won, drawn, lost", "score", "interval", "pairs by points: 0, ½, 1, 1½, 2")
 
-    def table(there: list[Any]) -> str:
-        test = Sequential(*SCORES)
-        rows = "| agent | against | won, drawn, lost | score | interval | pairs by points: 0, ½, 1, 1½, 2 "
-        rows += "| log-likelihood ratio | milliseconds a move |\n" + "|---" * 8 + "|\n"
-        for match in (match for one in there for match in one["matches"]):
-            units, pairs = Units.of(match), match["pairs"]
-            low, high = units.interval
-            verdict = {"high": "stronger", "low": "not stronger by so much", None: "undecided"}[test.verdict(pairs)]
-            costs = [match[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1)]
-            rows += (
-                f"| `{match['agents'][0]}` | `{match['agents'][1]}` | {match['wins']}, {match['draws']}, "
-                f"{match['losses']} | {units.rate:.1%} | {low:.1%} to {high:.1%} | {', '.join(map(str, pairs))} | "
-                f"{test.log_ratio(pairs):+.1f}: {verdict} | {costs[0]:.3g} and {costs[1]:.3g} |\n"
-            )
-        return rows
+    def cells(match: dict[str, Any], units: Units) -> Sequence[str]:
+        pairs = match["pairs"]
+        verdict = {"high": "stronger", "low": "not stronger by so much", None: "undecided"}[test.verdict(pairs)]
+        costs = [match[f"mean_of_agent_{agent}"]["processor_milliseconds"] for agent in (0, 1)]
+        return (
+            *sides_of(match),
+            f"{units.rate:.1%}",
+            interval_text(units, 1),
+            ", ".join(map(str, pairs)),
+            f"{test.log_ratio(pairs):+.1f}: {verdict}",
+            f"{costs[0]:.3g} and {costs[1]:.3g}",
+        )
 
-    return lambda found: recorded(found, names, table)
-
-
-SCORES = (0.5, 0.55)
-"""Between which scores the sequential test decides."""
+    return match_table(names, (*head, "log-likelihood ratio", "milliseconds a move"), cells)
 
 
 TRAINED, SHIPPED = "path=data/arena/ultimate.weights", "path=shipped"
