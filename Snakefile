@@ -19,7 +19,7 @@ from pathlib import Path
 from snakemake.jobs import Job
 
 from pttt_ooc.cli.sections import check_file, further_runs
-from pttt_ooc.cli.sections import what_stays
+from pttt_ooc.cli.workflow_arguments import what_stays
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
 from pttt_ooc.pipeline.files.names import BUNDLE as HDF5, COURSE_FILES

@@ -120,8 +120,12 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class UpdateRuleConfig(Section):
-    """An update rule, with its parameters."""
+PARAMETERS = ("alpha", "beta", "gamma", "asymmetry")
+"""The keys of the parameters of update rules."""
+
+
+class SolveConfig(Section):
+    """How the game is solved, and when to stop."""
 
     algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
     alpha: Exponent | None = Field(
@@ -142,15 +146,6 @@ class UpdateRuleConfig(Section):
         default=1000,
         description="Iterations over which the parameters of hs-dcfr and hs-pcfr+ change; other algorithms ignore it.",
     )
-
-
-PARAMETERS = tuple(UpdateRuleConfig.model_fields)[1:5]
-"""The keys of the parameters of update rules."""
-
-
-class SolveConfig(UpdateRuleConfig):
-    """How the game is solved, and when to stop."""
-
     restart_average: Growth | None = Field(
         default=None,
         description="The average restarts when the number of iterations has grown by this factor; null: never.",

@@ -116,7 +116,8 @@ def _options_of(key: str) -> Iterator[Any]:
         kind = kind.__origin__ if hasattr(kind, "__metadata__") else kind
         told, _, default = (field.description or "").rstrip(".").partition("; null: ")
         default = default or (f"{field.default:g}" if kind is float else field.default)
-        option = typer.Option(f"--{name.replace('_', '-')}", help=f"{told}.  [default: {default}]")
+        metavar = "MB" if name.endswith("_mb") else "NAME" if kind is str else None
+        option = typer.Option(f"--{name.replace('_', '-')}", metavar=metavar, help=f"{told}.  [default: {default}]")
         annotation = Annotated[kind | None, option]
         parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation))
 

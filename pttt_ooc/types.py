@@ -1,4 +1,4 @@
-"""Types that many modules share: the allowed words of options, and intervals.
+"""Types that many modules share: the allowed words of options, intervals, and attempts.
 
 The command line and the web process import this module, so it imports nothing slow.
 """
@@ -19,3 +19,6 @@ TensorType = Literal["float16", "float32", "float64"]
 
 Interval = tuple[float, float]
 """Lower and upper bound of a number."""
+
+Attempts = tuple[tuple[int, bool], ...]
+"""A player's attempts: squares with their outcomes, True for placed, without the setup."""

@@ -95,7 +95,7 @@ def _players(rules: Game, face: OptimalFace, found: Supports) -> list[dict[str, 
     """The facts of both players."""
     import numpy as np
 
-    from pttt_ooc.exact.equilibria.objectives import opening_ranges
+    from pttt_ooc.exact.equilibria.openings import opening_ranges
     from pttt_ooc.exact.equilibria.pure_maximin import best_pure
     from pttt_ooc.exact.equilibria.supports import dimensions
 

@@ -247,7 +247,7 @@ def _write_tree(rules: Game, file: Path) -> None:
 
 
 def _write_program(oracle: DoubleOracle, file: Path) -> None:
-    from pttt_ooc.exact.double_oracle.restricted_program import write_program
+    from pttt_ooc.exact.double_oracle.program_file import write_program
 
     if oracle.checked_program is None:
         raise PtttError(f"No linear program was solved before the end of the run; {file} is not written.")

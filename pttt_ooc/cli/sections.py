@@ -8,9 +8,7 @@ key is compared with all known keys.  ``python -m pttt_ooc.cli.sections`` prints
 from __future__ import annotations
 
 import json
-import sys
-from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
@@ -19,7 +17,6 @@ from pydantic import BaseModel, create_model
 
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.config import Config, check_config, check_section, read_yaml
-from pttt_ooc.errors import exit_on_error
 from pttt_ooc.pipeline.sweeps.pipeline import cells
 
 SECTIONS: dict[str, type[BaseModel]] = {wing.name: resolve_name(wing.section) for wing in WINGS if wing.section}
@@ -106,44 +103,6 @@ def schema_text(sections: Mapping[str, type[BaseModel]] = SECTIONS) -> str:
     """The JSON schema of the configuration."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole_model(sections).model_json_schema()}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-# ---------------------------------------------------------------------------------------------
-# Arguments of Snakemake that it answers before, or without, our Snakefile
-
-
-def check_configfiles(arguments: Sequence[str]) -> None:
-    """End the process with a sentence if a file of ``--configfile`` is missing, is not in UTF-8 or no YAML.
-
-    Parameters
-    ----------
-    arguments
-        Of the command line, after the program's name.
-    """
-    parser = ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--configfile", "--configfiles", nargs="*", default=[])
-    named, _ = parser.parse_known_args(arguments)
-    with exit_on_error(sys.exit):
-        for file in named.configfile:
-            read_yaml(Path(file))
-
-
-def what_stays(arguments: Sequence[str], results: str) -> str:
-    """What ``--delete-all-output`` does not delete, and how to; empty without it.
-
-    Parameters
-    ----------
-    arguments
-        Of the command line, after the program's name.
-    results
-        The directory of the game's results.
-    """
-    if "--delete-all-output" not in arguments:
-        return ""
-    return (
-        "Snakemake deletes files that rules declare: stores (*.zarr), saved states (work/) and logs stay. "
-        f"To delete all results of this game, named runs included: rm -r {results}"
-    )
 
 
 if __name__ == "__main__":

@@ -201,10 +201,10 @@ def play(
     # With one, only the pages of this opponent.
     with extra("course", "`pttt play`"):
         from pttt_ooc.site.explore.local_sources import local_pages
-        from pttt_ooc.site.service.local_server import serve
+        from pttt_ooc.site.service.local_server import serve as served
 
     pages, _ = local_pages([opponent], game, data)
-    serve([pages], host, port, "/play" if browser else None, home="/play")
+    served([pages], host, port, "/play" if browser else None, home="/play")
 
 
 def _play_here(name: str, player: int | None, replies: bool, keypad: bool, game: str | None, data: Path) -> int:

@@ -16,7 +16,7 @@ from pttt_ooc.errors import PtttError, StrategyFileError
 from pttt_ooc.other_games.arena import wing as arena
 from pttt_ooc.other_games.extreme import wing as extreme
 from pttt_ooc.other_games.smbc import wing as smbc
-from pttt_ooc.pipeline.stages.directories import strategies_of
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from pttt_ooc.site.service.wing import Pages
 
 if TYPE_CHECKING:

@@ -116,7 +116,8 @@ def solve(
     """Solve a game, or continue a solve.
 
     After an interruption, or with larger budgets, the same command continues.  From --symmetry on, options are
-    the keys of config.yaml.  Results go to DATA/GAME/SYMMETRY[/runs/NAME].
+    the keys of config.yaml; the defaults are of keys that a --config leaves out, too.  Results go to
+    DATA/GAME/SYMMETRY[/runs/NAME].
     """
     check_game(game)
     from pttt_ooc.cli import display

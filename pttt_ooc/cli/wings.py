@@ -15,7 +15,7 @@ from pttt_ooc.site.service.wing import Pages, Wing
 SWEEP = Wing("sweep", section="pttt_ooc.pipeline.sweeps.pipeline:SweepConfig")
 FRONTIER = Wing(
     "frontier",
-    section="pttt_ooc.pipeline.frontier.pipeline:FrontierConfig",
+    section="pttt_ooc.pipeline.frontier.settings:FrontierConfig",
     stages="pttt_ooc.pipeline.frontier.pipeline:STAGES",
 )
 LEARNERS = Wing(

@@ -27,8 +27,9 @@ from pttt_ooc.learners.catalogue import checked_settings, learner_class, module_
 from pttt_ooc.learners.learning_game import LearningGame, open_learning_game
 from pttt_ooc.learners.loop import LOG, Checkpoints, Ends, Loop, Row
 from pttt_ooc.pipeline.files.solution import write_solution
-from pttt_ooc.pipeline.stages.directories import SOLUTION, StageSet, results_of
+from pttt_ooc.pipeline.stages.directories import SOLUTION, results_of
 from pttt_ooc.pipeline.stages.provenance import fingerprint, versions
+from pttt_ooc.pipeline.stages.stage_sets import StageSet
 from pttt_ooc.types import Precision, Symmetry
 
 STAGE = "learn"

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from pttt_ooc.cli.wings import WINGS, pages_beside
-from pttt_ooc.pipeline.stages.directories import StageSet
+from pttt_ooc.pipeline.stages.stage_sets import StageSet
 
 HEAVY = ("fastapi", "numba", "numpy", "pydantic", "sqlalchemy", "zarr")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yte
 
-from pttt_ooc.cli.sections import check_configfiles, what_stays
+from pttt_ooc.cli.workflow_arguments import check_configfiles, what_stays
 from tests.pipeline.stages import test_workflow
 from tests.pipeline.stages.test_workflow import GAME
 

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from benchmarks.course_load import GAME, VALUE, Course, Files, ask, is_right, wait_until
+from benchmarks.course_load import GAME, VALUE, Course, Files, is_right, wait_until
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, REJECTED, Submission, Team
@@ -74,7 +74,7 @@ class Server(Course):
             self.tokens = dict(list(csv.reader(file))[1:])
         self.port, self.starts, self.lock = 0, 0, threading.Lock()
         self.start()
-        wait_until(lambda: self.state() == "ok" and len(ask(self.port, "/api/submissions")["submissions"]) == 2)
+        wait_until(self.is_ready)
 
     def command(self, *arguments, timeout=None):
         """Run `pttt course ...`; returns whether it succeeded before it was killed at the time-out."""

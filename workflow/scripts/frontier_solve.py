@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pttt_ooc.config import check_section
 from pttt_ooc.pipeline.frontier import run
-from pttt_ooc.pipeline.frontier.pipeline import FrontierConfig
+from pttt_ooc.pipeline.frontier.settings import FrontierConfig
 from pttt_ooc.pipeline.stages import stage_context
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 

@@ -14,7 +14,7 @@ from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.strategies import submissions
 from pttt_ooc.disk.files import digest
 from pttt_ooc.options import DATA
-from pttt_ooc.pipeline.stages.directories import strategies_of
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from pttt_ooc.site.explore.sources import SOLUTION, Source, uniform, with_run
 from pttt_ooc.site.shell.shell import Account
 

@@ -86,7 +86,7 @@ class Simplex:
         found = solve(_columns(program), _OPTIONS, _grown_basis(program, self._last) if self._last else None)
         columns, rows = (part == BASIC for part in found.basis)
         first, second = found.values[1 : program.sequences], found.multipliers[program.flows + 1 :]
-        self._last = FormBasis(program.infosets, program.sequences, *found.basis)
+        self._last = FormBasis(program.infosets, *found.basis)
         return Vertex(columns, rows, (np.maximum(first, 0), np.maximum(second, 0)))
 
 

@@ -16,10 +16,10 @@ from pttt_ooc.exact.double_oracle.clairvoyance import choice
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, canonical_action
 from pttt_ooc.games.structure.index import Index
-from pttt_ooc.games.structure.infoset_parser import Attempts
 from pttt_ooc.games.structure.orders import order_counts, unrank
 from pttt_ooc.games.structure.strategy import Floats, Strategy
 from pttt_ooc.jit import bare_kernel, piece
+from pttt_ooc.types import Attempts
 
 _VIEWS = 256  # views for each call of the kernel
 

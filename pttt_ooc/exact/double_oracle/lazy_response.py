@@ -265,9 +265,8 @@ def allow_steps(rules: Any, plan: Any, steps: Any, infosets: Any) -> None:
     """Allow the actions of a response, and note the infoset of each, int64 (steps,)."""
     for step in range(len(infosets)):
         parent = steps.parents[step]
-        if parent >= 0:  # interpreted, a narrow number would be shifted as one: to 0, from square 8 on
-            square, placed = np.int64(steps.squares[parent]), np.int64(steps.results[step])
-            infosets[step] = next_infoset(rules, plan, infosets[parent], square, placed)
+        if parent >= 0:
+            infosets[step] = next_infoset(rules, plan, infosets[parent], steps.squares[parent], steps.results[step])
         allow(rules, plan, infosets[step], steps.squares[step])
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.cfr.solving.highs_solver import Basis
+from pttt_ooc.cfr.solving.highs_solver import BASIC, LOWER, Basis
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
 
@@ -98,14 +98,13 @@ class FormBasis:
 
     Attributes
     ----------
-    infosets, sequences
+    infosets
         Of its :class:`SequenceForm`.
     columns, rows : int8
         Of all columns and rows, see :data:`pttt_ooc.cfr.solving.highs_solver.Basis`.
     """
 
     infosets: tuple[Ints, Ints]
-    sequences: int
     columns: NDArray[np.int8]
     rows: NDArray[np.int8]
 
@@ -117,8 +116,9 @@ class FormBasis:
         flows, values = (
             np.append(0, np.searchsorted(now, then) + 1) for now, then in zip(form.infosets, self.infosets, strict=True)
         )
-        columns[: self.sequences] = self.columns[: self.sequences]
-        columns[form.sequences + values] = self.columns[self.sequences :]
+        sequences = len(self.columns) - len(values)
+        columns[:sequences] = self.columns[:sequences]
+        columns[form.sequences + values] = self.columns[sequences:]
         rows[flows] = self.rows[: len(flows)]
         rows[form.flows : form.flows + len(self.rows) - len(flows)] = self.rows[len(flows) :]
         return columns, rows
@@ -128,5 +128,5 @@ class FormBasis:
         return map(np.setdiff1d, form.infosets, self.infosets)
 
 
-NO_BASIS = FormBasis((np.zeros(0, np.int64), np.zeros(0, np.int64)), 1, np.ones(2, np.int8), np.array([0, 0], np.int8))
+NO_BASIS = FormBasis((np.zeros(0, np.int64),) * 2, np.full(2, BASIC, np.int8), np.full(2, LOWER, np.int8))
 """Of a game without infosets."""

@@ -157,8 +157,9 @@ def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) 
         plan.children[infoset, 2 * square + placed] = after
         plan.before[after] = plan.actions[infoset, square]
         plan.stabilisers[after] = plan.stabilisers[infoset] & rules.fixing[square]
-        plan.marks[after] = plan.marks[infoset] | (placed << square)
-        plan.fails[after] = plan.fails[infoset] | ((1 - placed) << square)
+        # Interpreted, a narrow number would be shifted as one: to 0, from square 8 on.
+        plan.marks[after] = plan.marks[infoset] | (np.int64(placed) << np.int64(square))
+        plan.fails[after] = plan.fails[infoset] | (np.int64(1 - placed) << np.int64(square))
     return after
 
 

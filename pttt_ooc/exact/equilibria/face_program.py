@@ -62,7 +62,7 @@ class FaceProgram:
         except UnsolvedError:  # rarely, from a basis: begin anew
             found = solve(program, {**_OPTIONS, "solver": "ipm"})
         columns, rows = found.basis
-        self._basis = FormBasis(form.infosets, form.sequences, columns, np.append(np.int8(LOWER), rows))
+        self._basis = FormBasis(form.infosets, columns, np.append(np.int8(LOWER), rows))
         plan = np.maximum(found.values[1 : form.sequences], 0)
         multipliers = np.abs(found.multipliers[form.flows :]) / weight
         return (plan, multipliers) if self._player == 0 else (multipliers, plan)

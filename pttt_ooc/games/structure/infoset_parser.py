@@ -10,9 +10,7 @@ from pttt_ooc.errors import ImpossibleInfosetError
 from pttt_ooc.games.rules.game import Game, mask_of
 from pttt_ooc.games.rules.infoset_text import DIGITS, infoset_text
 from pttt_ooc.games.rules.play import History, start
-
-Attempts = tuple[tuple[int, bool], ...]
-"""Squares with their outcomes, True for placed, without the setup."""
+from pttt_ooc.types import Attempts
 
 _SEPARATORS = " \t\r\n,;"
 _SHOWN = 40  # characters of the typed text

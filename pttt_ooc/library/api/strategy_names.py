@@ -24,7 +24,8 @@ from pttt_ooc.games.structure.counts import total_infosets
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.tensor_reader import tensor_header
 from pttt_ooc.pipeline.files.zipped_array import other_player
-from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION, strategies_of
+from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 
 Kind = Literal["uniform", "tensor", "bundle", "solution", "plan"]
 DEFAULT_GAME = "pttt-abrupt"

@@ -31,8 +31,9 @@ from pttt_ooc.pipeline.files.infosets import BLOCK_ROWS, DefaultRows, Rows, defa
 from pttt_ooc.pipeline.files.solution import read_player
 from pttt_ooc.pipeline.files.tensor_reader import open_tensor
 from pttt_ooc.pipeline.files.tensors import strategy_from_tensor
-from pttt_ooc.pipeline.stages.directories import results_of, runs_of, strategies_of
+from pttt_ooc.pipeline.stages.directories import results_of, runs_of
 from pttt_ooc.pipeline.stages.preparation import open_index
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from pttt_ooc.types import Interval, Symmetry
 
 _ROUNDING = 1e-9

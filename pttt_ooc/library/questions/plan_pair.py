@@ -18,16 +18,17 @@ import numpy as np
 from pttt_ooc.config import MOST_REPLIED_SQUARES
 from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
+from pttt_ooc.exact.double_oracle.infoset_values import Fitting, InfosetValues
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
-from pttt_ooc.exact.double_oracle.plan_values import Fitting, InfosetValues
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, behave, first_infoset
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import attempts_of, infoset_text
-from pttt_ooc.games.structure.infoset_parser import Attempts, check_infoset, leads_somewhere
+from pttt_ooc.games.structure.infoset_parser import check_infoset, leads_somewhere
 from pttt_ooc.library.questions.answers import Beliefs, Board, Numbers, Outcome, SquareArray
 from pttt_ooc.library.questions.mirror_merge import MergedInfoset, image
+from pttt_ooc.types import Attempts
 
 _BOUNDS_MB = 48
 _REACHED = 4096  # infosets that are known to be ones

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pttt_ooc.imports import module_digest
 from pttt_ooc.other_games.smbc.settings import SmbcConfig
-from pttt_ooc.pipeline.stages.directories import StageSet
 from pttt_ooc.pipeline.stages.stage_context import Facts
+from pttt_ooc.pipeline.stages.stage_sets import StageSet
 from pttt_ooc.pipeline.stages.staleness import StageRequest
 
 MODULES = {

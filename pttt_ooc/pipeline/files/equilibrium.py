@@ -40,9 +40,8 @@ from pttt_ooc.exact.double_oracle.sparse_plan import (
     with_room,
 )
 from pttt_ooc.games.rules.game import Game
-from pttt_ooc.games.structure.infoset_parser import Attempts
 from pttt_ooc.pipeline.files.solution import Strategies, write_solution
-from pttt_ooc.types import Symmetry
+from pttt_ooc.types import Attempts, Symmetry
 
 SUPPORTS = "supports.zarr"
 """The name of the group with what some equilibrium plays."""

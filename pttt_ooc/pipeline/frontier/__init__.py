@@ -1,7 +1,8 @@
 """Games that are too large to be listed, solved round by round: a long run, its state on disk, and its page.
 
-Modules: ``pipeline`` (the section of the configuration, and the stages in the workflow), ``run`` (the rounds, which go
-on after a kill), ``report`` (the page: the proven interval over time), ``needs`` (what is known before a run).
+Modules: ``settings`` (the section of the configuration), ``pipeline`` (its stages in the workflow), ``run`` (the
+rounds, which go on after a kill), ``report`` (the page: the proven interval over time), ``needs`` (what is known before
+a run).
 
 The method is :mod:`pttt_ooc.exact.double_oracle`, which keeps nothing but its state; here is what a run needs besides.
 """

@@ -6,7 +6,7 @@ It only prints line after line, so that it works over any connection and with a 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 
@@ -83,6 +83,22 @@ class Dialogue:
             self.console.print()
             raise EndedError(0)
         return line.strip()
+
+    def until_ended(self, talk: Callable[[], object]) -> int:
+        """Call a function that talks with the user until they end it, wherever in it Ctrl-C comes.
+
+        Returns
+        -------
+        The exit code of the program: 130 after Ctrl-C, else 0.
+        """
+        try:
+            talk()
+        except EndedError as end:
+            return end.code
+        except KeyboardInterrupt:  # between two prompts
+            self.console.print()
+            return 130
+        return 0
 
     def ask_command(self, prompt: str, help: str) -> str:
         """As :meth:`ask`; ``q`` ends the dialogue with an EndedError, ``?`` says the help and asks again."""

@@ -1,4 +1,4 @@
-"""Live progress: lines or a live status for a solve, a line for each round; the finished share for other work."""
+"""Live progress: lines or a live status for a solve; the finished share for other work."""
 
 from __future__ import annotations
 

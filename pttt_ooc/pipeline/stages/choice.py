@@ -1,6 +1,6 @@
 """The choice among equilibria at the end of the stage "finish": key ``finish: against`` of the configuration.
 
-See :mod:`pttt_ooc.exact.equilibria.objectives`.  If the choice cannot be made, a sentence says why, and the plans of
+See :mod:`pttt_ooc.exact.equilibria.choice`.  If the choice cannot be made, a sentence says why, and the plans of
 the double oracle are the result, with the pure rule where they do not come.
 """
 
@@ -17,14 +17,15 @@ from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.memory import MemoryNeeds
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.equilibria.objectives import choose_strategy
+from pttt_ooc.exact.equilibria.choice import choose_strategy
 from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Floats, Strategy
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
-from pttt_ooc.pipeline.stages.directories import SOLUTION, strategies_of, structure_of
+from pttt_ooc.pipeline.stages.directories import SOLUTION, structure_of
 from pttt_ooc.pipeline.stages.engines import open_engine
 from pttt_ooc.pipeline.stages.stage_context import Facts, tell
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 
 Reader = Callable[[str, int, Index, Path], Strategy]
 """Reads a strategy: its name, the player, the index, and the directory of all games."""

@@ -2,23 +2,11 @@
 
 The default run has its results beside the structure, in ``data/GAME/SYMMETRY``; every other run in ``runs/NAME`` below
 that directory.  All runs share the structure: views, index and operators.
-
-Stages that share a directory are a set, with the products that each of them may leave there.  A wing with stages of its
-own describes them in the same way; its :class:`~pttt_ooc.site.service.wing.Wing` names the set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.errors import StoreError
-from pttt_ooc.pipeline.files.names import BUNDLE, COURSE_FILES
-from pttt_ooc.pipeline.stages import UNLISTED_STAGES
 
 DEFAULT_RUN = "default"
 """The name of the run whose results are beside the structure."""
@@ -69,87 +57,3 @@ def runs_of(structure: Path) -> list[Path]:
 def manifest_of(results: Path, stage: str) -> Path:
     """The manifest of a stage."""
     return home_of(results, stage) / f"{stage}.json"
-
-
-def finish_if_run(results: Path) -> tuple[str, ...]:
-    """The stage "finish", if it has run; a run without it has the solver's strategies."""
-    return ("finish",) if manifest_of(results, "finish").exists() else ()
-
-
-def store_of(results: Path, manifests: Mapping[str, Mapping[str, Any]]) -> Path:
-    """The store of a run's strategies, from the manifests of its stages."""
-    made = manifests["finish"]["products"] if "finish" in manifests else {}
-    return results / (EQUILIBRIUM if EQUILIBRIUM in made else SOLUTION)
-
-
-def strategies_of(results: Path) -> Path:
-    """The store of a run's strategies; it may be missing.
-
-    It is the equilibrium if there is one, unless it was made from another solution than the one that is there.
-    """
-    equilibrium, solution = results / EQUILIBRIUM, results / SOLUTION
-    if not equilibrium.is_dir():
-        return solution
-    if not solution.is_dir():
-        return equilibrium
-    with suppress(StoreError, KeyError, TypeError):
-        finish, solve = (read_manifest(manifest_of(results, stage), stage) for stage in ("finish", "solve"))
-        if finish["made_from"][SOLUTION] == solve["products"][SOLUTION]["digest"]:
-            return equilibrium
-    return solution
-
-
-Facts = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class StageSet:
-    """The stages of one kind of directory.
-
-    Attributes
-    ----------
-    products
-        By stage, in an order in which each stage reads only earlier ones: the products that it may leave.
-    optional
-        Stages without which later ones run too.
-    owns
-        Whether a manifest belongs to this set, where names of stages and products do not tell.
-    """
-
-    products: Mapping[str, tuple[str, ...]]
-    optional: tuple[str, ...] = ()
-    owns: Callable[[Facts], bool] = lambda manifest: True
-
-    @property
-    def all_products(self) -> set[str]:
-        """The products of all stages."""
-        return {product for products in self.products.values() for product in products}
-
-    def fits(self, manifest: Facts) -> bool:
-        """Whether a stage of this set may have written the manifest."""
-        products = self.products.get(manifest["stage"])
-        return products is not None and {*manifest["products"]} <= {*products} and self.owns(manifest)
-
-    def later(self, stage: str) -> list[str]:
-        """The stages that run after a stage."""
-        stages = list(self.products)
-        return stages[stages.index(stage) + 1 :]
-
-
-WORKFLOW = StageSet(
-    {
-        "enumerate": ("views.zarr",),
-        "index": (INDEX,),
-        "solve": (SOLUTION, "convergence.jsonl", SNAPSHOTS),
-        "finish": (EQUILIBRIUM, "rounds.jsonl"),
-        "evaluate": (),
-        "export": (*COURSE_FILES, BUNDLE),
-        "report": ("report.html", "measurements.html", "convergence.svg", "opening.svg"),
-    },
-    optional=("finish",),
-    owns=lambda manifest: bool(manifest.get("listed", True)),
-)
-"""The stages of the workflow."""
-
-UNLISTED = StageSet({stage: WORKFLOW.products[stage] for stage in UNLISTED_STAGES})
-"""Those of a game whose infosets are not listed."""

@@ -22,7 +22,7 @@ from pttt_ooc.cfr.solving.evaluation import (
 )
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
-from pttt_ooc.exact.double_oracle.plan_values import evaluate_plans
+from pttt_ooc.exact.double_oracle.plan_evaluation import evaluate_plans
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.catalogue import named_game, reference_value
 from pttt_ooc.games.rules.game import Game
@@ -32,9 +32,9 @@ from pttt_ooc.pipeline.files.equilibrium import read_plans
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.stages import finish
-from pttt_ooc.pipeline.stages.directories import finish_if_run, store_of
 from pttt_ooc.pipeline.stages.engines import open_engine
 from pttt_ooc.pipeline.stages.stage_context import allocate, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Interval, Symmetry
 
 

@@ -23,11 +23,11 @@ from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.infosets import default_rows, read_infosets, row_arrays
 from pttt_ooc.pipeline.files.names import BUNDLE
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
-from pttt_ooc.pipeline.stages.directories import finish_if_run, store_of
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.normal_form import check_row_orders, normal_export, row_orders
 from pttt_ooc.pipeline.stages.product_check import timeless
 from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, contents, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Symmetry
 
 

@@ -20,7 +20,7 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.exact.double_oracle.oracle import EXACT, DoubleOracle
 from pttt_ooc.exact.double_oracle.warm_start import allow_played
-from pttt_ooc.exact.equilibria.objectives import needed_bytes
+from pttt_ooc.exact.equilibria.choice import needed_bytes
 from pttt_ooc.extras import check_extra
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.index import Index, Layout

@@ -23,19 +23,7 @@ from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.store import read_attrs
 from pttt_ooc.errors import StoreError
 from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES, product_check
-from pttt_ooc.pipeline.stages.directories import (
-    RUNS,
-    SHARED,
-    SOLUTION,
-    UNLISTED,
-    WORKFLOW,
-    StageSet,
-    finish_if_run,
-    home_of,
-    manifest_of,
-    runs_of,
-    structure_of,
-)
+from pttt_ooc.pipeline.stages.directories import RUNS, SHARED, SOLUTION, home_of, manifest_of, runs_of, structure_of
 from pttt_ooc.pipeline.stages.product_check import timeless
 from pttt_ooc.pipeline.stages.stage_context import (
     Facts,
@@ -45,6 +33,8 @@ from pttt_ooc.pipeline.stages.stage_context import (
     inputs,
     made_from_others,
 )
+from pttt_ooc.pipeline.stages.stage_sets import UNLISTED, WORKFLOW, StageSet
+from pttt_ooc.pipeline.stages.strategy_store import finish_if_run
 
 OWN_SETS = (WORKFLOW, UNLISTED)
 _WORK = "work"

@@ -19,7 +19,7 @@ from pttt_ooc.disk.memory import MemoryNeeds, leaves, process_needs, thread_need
 from pttt_ooc.disk.numbers import size
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.exact.equilibria.objectives import needed_bytes
+from pttt_ooc.exact.equilibria.choice import needed_bytes
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.building import TimingSizes, timing_sizes
 from pttt_ooc.games.structure.counts import counts_of

@@ -12,7 +12,7 @@ from pttt_ooc.games.rules.catalogue import check_listable
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.library.api.strategy_names import further_of, games_of_shape, named_strategy, only_plan
 from pttt_ooc.pipeline.files.tensor_reader import tensor_header
-from pttt_ooc.pipeline.stages.directories import strategies_of
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from pttt_ooc.site.explore.sources import SOLUTION, Source, uniform, with_run
 from pttt_ooc.site.explore.wing import pages
 from pttt_ooc.site.service.wing import Pages

@@ -13,7 +13,7 @@ from pttt_ooc.games.structure.infoset_parser import check_infoset
 from pttt_ooc.library.api.structures import configure
 from pttt_ooc.library.questions.answers import Numbers, SquareArray
 from pttt_ooc.pipeline.show.boards import attempts_sentence, support_sentences
-from pttt_ooc.pipeline.show.dialogue import MARKS, Dialogue, EndedError, Square
+from pttt_ooc.pipeline.show.dialogue import MARKS, Dialogue, Square
 from pttt_ooc.pipeline.show.tables import whole
 from pttt_ooc.site.explore.boards import mirror_images
 from pttt_ooc.site.explore.local_opponents import AnyPair, Pair, pair_of
@@ -56,12 +56,9 @@ def explore(pair: AnyPair, player: int, dialogue: Dialogue, runs: Sequence[Sourc
     runs
         The runs of the strategies, with the names of the pair.
     """
-    try:
-        Walk(pair, player, dialogue, runs).go()
-    except EndedError as end:
-        dialogue.say("Goodbye.")
-        return end.code
-    return 0
+    code = dialogue.until_ended(Walk(pair, player, dialogue, runs).go)
+    dialogue.say("Goodbye.")
+    return code
 
 
 class Walk:

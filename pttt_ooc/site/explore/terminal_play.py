@@ -12,7 +12,7 @@ from pttt_ooc.errors import ConfigError
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.games.rules.play import History, start
-from pttt_ooc.pipeline.show.dialogue import MARKS, Dialogue, EndedError, Square
+from pttt_ooc.pipeline.show.dialogue import MARKS, Dialogue, Square
 from pttt_ooc.site.explore.opponents import Opponents
 from pttt_ooc.site.explore.player_view import Seat, seat_of
 from pttt_ooc.site.explore.results import FinishedGame, Tally, play_opponent
@@ -66,11 +66,7 @@ def play(
     The exit code of the program.
     """
     table = TerminalGame(opponents, dialogue, draw or random.SystemRandom().random, keypad)
-    try:
-        table.sit()
-        code = 0
-    except EndedError as end:
-        code = end.code
+    code = dialogue.until_ended(table.sit)
     table.part()
     return code
 

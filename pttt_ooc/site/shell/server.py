@@ -17,7 +17,6 @@ from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging
 from pttt_ooc.site.service.wing import call_by_name
-from pttt_ooc.site.shell import server
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.parts import Part
 from pttt_ooc.site.shell.protocol import Connection, Door
@@ -104,7 +103,7 @@ def main() -> None:
     except PtttError as error:
         log.error(str(error))
         sys.exit(1)
-    server.serve(app, descriptor)
+    serve(app, descriptor)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pttt_ooc.exact.double_oracle import response_search
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.pipeline.frontier import run
-from pttt_ooc.pipeline.frontier.pipeline import FrontierConfig
+from pttt_ooc.pipeline.frontier.settings import FrontierConfig
 from tests.kits import slurm_cluster
 from tests.kits.patience import PATIENCE, wait_until
 from tests.pipeline.stages.test_workflow import Workflow

@@ -19,7 +19,7 @@ from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.response_search import ResponseSearch
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.pipeline.frontier import run
-from pttt_ooc.pipeline.frontier.pipeline import FrontierConfig
+from pttt_ooc.pipeline.frontier.settings import FrontierConfig
 
 pytest.importorskip("highspy")
 pytest.importorskip("distributed", reason="needs distributed")

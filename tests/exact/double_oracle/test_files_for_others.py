@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError
-from pttt_ooc.exact.double_oracle.restricted_program import write_program
+from pttt_ooc.exact.double_oracle.program_file import write_program
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.pipeline.files.gambit import efg_lines
 from tests.exact.double_oracle.oracles import solved

@@ -8,7 +8,7 @@ import pytest
 
 from pttt_ooc.exact.double_oracle.complete_strategy import write_whole
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.plan_values import evaluate_plans, reach_of
+from pttt_ooc.exact.double_oracle.plan_evaluation import evaluate_plans, reach_of
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
 from pttt_ooc.exact.double_oracle.warm_start import allow_played

@@ -4,7 +4,8 @@ from random import Random
 
 import pytest
 
-from pttt_ooc.exact.equilibria.objectives import ERRS, choose_strategy, opening_ranges
+from pttt_ooc.exact.equilibria.choice import ERRS, choose_strategy
+from pttt_ooc.exact.equilibria.openings import opening_ranges
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.kits import naive
 from tests.kits.equilibria import face_of

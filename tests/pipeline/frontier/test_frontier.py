@@ -18,7 +18,8 @@ from pttt_ooc.games.structure.counts import total_infosets
 from pttt_ooc.library.api.strategy_names import named_strategy
 from pttt_ooc.pipeline.files.equilibrium import read_plans
 from pttt_ooc.pipeline.frontier import needs, report, run
-from pttt_ooc.pipeline.frontier.pipeline import STAGES, FrontierConfig, directory_of, requests
+from pttt_ooc.pipeline.frontier.pipeline import STAGES, directory_of, requests
+from pttt_ooc.pipeline.frontier.settings import FrontierConfig
 from pttt_ooc.pipeline.stages import fsck
 from tests.kits.cli_runner import Done, main
 from tests.pipeline.stages.test_workflow import Workflow

@@ -21,12 +21,13 @@ from pttt_ooc.library.api.strategy_reader import read_opponent
 from pttt_ooc.pipeline.files.equilibrium import read_plans
 from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.stages import evaluate, finish, report, solve
-from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION, manifest_of, strategies_of
+from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION, manifest_of
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.fsck import run_digest
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
 from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages, stages_of
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from tests.kits import naive
 from tests.kits.helpers import sequence_texts, symmetric_table
 from tests.kits.patience import PATIENCE

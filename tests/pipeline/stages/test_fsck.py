@@ -12,8 +12,9 @@ from pttt_ooc.disk.store import write_array, write_attrs
 from pttt_ooc.learners.runs import STAGES as LEARNER
 from pttt_ooc.other_games.smbc.pipeline import STAGES as SMBC
 from pttt_ooc.pipeline.frontier.pipeline import STAGES as FRONTIER
-from pttt_ooc.pipeline.stages.directories import UNLISTED, WORKFLOW, home_of, manifest_of
+from pttt_ooc.pipeline.stages.directories import home_of, manifest_of
 from pttt_ooc.pipeline.stages.product_check import describe_product
+from pttt_ooc.pipeline.stages.stage_sets import UNLISTED, WORKFLOW
 
 PACKED = (".zip", ".h5")  # formats of their own, which the tests of contents know
 SETS = {

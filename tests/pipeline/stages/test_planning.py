@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pttt_ooc.config import check_config
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.exact.equilibria.objectives import needed_bytes
+from pttt_ooc.exact.equilibria.choice import needed_bytes
 from pttt_ooc.games.rules.catalogue import GAMES, named_game
 from pttt_ooc.games.structure.building import build_timing, most_cells, timing_sizes
 from pttt_ooc.games.structure.cells import Cells, CutOrders

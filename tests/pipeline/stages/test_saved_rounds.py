@@ -5,7 +5,7 @@ import pytest
 from pttt_ooc import jit
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.pipeline.frontier import run as frontier
-from pttt_ooc.pipeline.frontier.pipeline import FrontierConfig
+from pttt_ooc.pipeline.frontier.settings import FrontierConfig
 from pttt_ooc.pipeline.stages import finish, saved_rounds
 from pttt_ooc.pipeline.stages.saved_rounds import forget_states, state_directory
 

@@ -12,6 +12,7 @@ from pttt_ooc.course.data.models import Fact
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from tests.course.server_kit import Lab, strategy_zip
 from tests.kits.browsing import (
+    CONTRAST,
     DESKTOP,
     SCREENS,
     WIDTHS,
@@ -292,6 +293,15 @@ def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_b
     page.get_by_role("link", name="Where these two differ most in value").click()
     sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
     assert page.errors == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_letters_stand_out_from_shades(open_page, scheme):
+    page = open_page("/explore?at=|0*&square=3", color_scheme=scheme)
+    found = page.evaluate(CONTRAST)
+    assert {"square", "p", "mark"} <= set(found)
+    found.pop("mark theirs", None)  # there is no shade below it
+    assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
 
 
 def test_layers_are_switched_by_letters_and_stay_while_somebody_walks_on(open_page):

@@ -6,14 +6,13 @@ import stat
 import threading
 
 import pytest
-from sqlalchemy import text
 
 from pttt_ooc.errors import PlayError, StoreError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.play import replay
 from pttt_ooc.site.explore.opponents import Opponent
 from pttt_ooc.site.explore.results import draw_attempt
-from tests.site.explore.play_kit import GAME, Uniform, make_games
+from tests.site.explore.play_kit import GAME, Uniform, make_games, rows
 
 ME, OTHER = "visitor:me", "visitor:other"
 
@@ -23,11 +22,6 @@ def games(tmp_path):
     made = make_games(tmp_path, seed=1)
     yield made
     made.close()
-
-
-def rows(games):
-    with games.store.database.reading() as session:
-        return [tuple(row) for row in session.execute(text("SELECT * FROM games ORDER BY id"))]
 
 
 def play_out(games, seat, choose, owner=ME):

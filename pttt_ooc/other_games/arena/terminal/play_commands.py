@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from pttt_ooc.options import JsonOption
 if TYPE_CHECKING:
     from pttt_ooc.other_games.arena.agents.base import Agent
     from pttt_ooc.other_games.arena.games.base import Game
+    from pttt_ooc.pipeline.show.dialogue import Dialogue
 
 GameOption = Annotated[
     str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
@@ -23,8 +23,11 @@ AgentArgument = Annotated[
 ]
 
 
-def play_game(game: Game, opponent: Agent, person: int) -> None:
-    """Let a person play a game; they may leave it by closing the input.
+_HELP = "Type a move as the agent's moves are shown. q ends the game."
+
+
+def play_game(game: Game, opponent: Agent, person: int) -> int:
+    """Let a person play a game; they may leave it.
 
     Parameters
     ----------
@@ -32,29 +35,39 @@ def play_game(game: Game, opponent: Agent, person: int) -> None:
         An agent that is seated at the game.
     person
         The number of the person's player, 0 or 1.
+
+    Returns
+    -------
+    The exit code of the program.
     """
+    from pttt_ooc.pipeline.show.dialogue import Dialogue
+
+    dialogue, ended = Dialogue(), []
+    code = dialogue.until_ended(lambda: ended.append(_play(game, opponent, person, dialogue)))
+    dialogue.say(ended[0] if ended else "The game is left.")
+    return code
+
+
+def _play(game: Game, opponent: Agent, person: int, dialogue: Dialogue) -> str:
+    """Play to the end; who has won."""
     from pttt_ooc.other_games.arena.games.base import DRAW, FIRST, PLAYER, RESULT, UNFINISHED, ArenaError
 
     state = game.start()
     while state[RESULT] == UNFINISHED:
         if int(state[PLAYER]) != person:
             move = opponent.choose(state)
-            print(f"The agent plays {game.show_move(move)}.")
+            dialogue.say(f"The agent plays {game.show_move(move)}.")
             state = game.play(state, move)
             continue
         print(game.show(state))
-        print("Your move: ", end="", flush=True)
-        line = sys.stdin.readline()
-        if not line:
-            print("\nThe game is left.")
-            return
+        typed = dialogue.ask_command("Your move:", _HELP)
         try:
-            state = game.play(state, game.read_move(line.strip()))
+            state = game.play(state, game.read_move(typed))
         except ArenaError as error:
-            print(error)
+            dialogue.say(str(error))
     print(game.show(state))
     result = int(state[RESULT])
-    print("It is a draw." if result == DRAW else "You have won." if result == FIRST + person else "The agent has won.")
+    return "It is a draw." if result == DRAW else "You have won." if result == FIRST + person else "The agent has won."
 
 
 def play(
@@ -70,7 +83,7 @@ def play(
     rules, opponent = game_by_name(game), agent_by_name(agent)
     opponent.seat(rules)
     opponent.begin(seed)
-    play_game(rules, opponent, int(second))
+    raise typer.Exit(play_game(rules, opponent, int(second)))
 
 
 def replay(
@@ -162,7 +175,7 @@ def train(
     bot = ValueTable(str(directory))
     bot.seat(chosen)
     if play:
-        play_game(chosen, bot, 1 - opponent)
+        raise typer.Exit(play_game(chosen, bot, 1 - opponent))
 
 
 def _text(form: str, board_size: int, need: int, limiter: int | None) -> str:

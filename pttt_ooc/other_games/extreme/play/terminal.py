@@ -6,10 +6,9 @@ from pttt_ooc.errors import on_one_line
 from pttt_ooc.other_games.extreme.boards import boards_text, move_text, places, read_move, why_not
 from pttt_ooc.other_games.extreme.bot_process import Conditions
 from pttt_ooc.other_games.extreme.bot_programs import BotProgram
-from pttt_ooc.other_games.extreme.clock import StoppedError
 from pttt_ooc.other_games.extreme.match import BotMatch, Person, play_match
 from pttt_ooc.other_games.extreme.referee import FLAGS, PLAYERS, Cell, Referee
-from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError
+from pttt_ooc.pipeline.show.dialogue import Dialogue
 
 HOW = "Type big board, row and column, such as 0 4 4 or (0, 4, 4). q ends the game."
 
@@ -38,13 +37,13 @@ def play_game(bot: BotProgram, side: int, conditions: Conditions, dialogue: Dial
     person = Person(table.choose)
     pair = (person, bot) if side == 0 else (bot, person)
     dialogue.say(f"You play {FLAGS[side]} against {bot.name}. {HOW}")
-    try:
-        match = play_match(pair, conditions, table.watch)
-    except StoppedError:
+    matches: list[BotMatch] = []
+    code = dialogue.until_ended(lambda: matches.append(play_match(pair, conditions, table.watch)))
+    if not matches:
         dialogue.say("The game is left.")
-        return None, table.code
-    table.show_end(match)
-    return match, 0
+        return None, code
+    table.show_end(matches[0])
+    return matches[0], code
 
 
 class _Table:
@@ -52,7 +51,6 @@ class _Table:
 
     def __init__(self, bot: BotProgram, side: int, dialogue: Dialogue) -> None:
         self._bot, self._side, self._dialogue = bot, side, dialogue
-        self.code = 0
 
     def choose(self, position: Referee) -> Cell:
         """Ask until the answer is a valid move."""
@@ -60,12 +58,7 @@ class _Table:
         bonus = " It is a bonus move." if position.bonus else ""
         self._dialogue.say(f"You may mark {places(position)}.{bonus}")
         while True:
-            try:
-                text = self._dialogue.ask_command("Your move:", HOW)
-            except EndedError as end:
-                self.code = end.code
-                raise StoppedError from None
-            cell = read_move(text)
+            cell = read_move(self._dialogue.ask_command("Your move:", HOW))
             if cell is None:
                 self._dialogue.say(HOW)
             elif cell in position.valid_cells():

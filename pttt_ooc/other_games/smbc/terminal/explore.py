@@ -12,7 +12,7 @@ from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, SQUARES, UNDECIDED
 from pttt_ooc.other_games.smbc.vocabulary import ENDS, MARKS, PLAYERS, goal_of, numbers_of, square_of
-from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError, Square
+from pttt_ooc.pipeline.show.dialogue import Dialogue, Square
 from pttt_ooc.pipeline.show.tables import whole
 
 HELP = (
@@ -24,12 +24,9 @@ HELP = (
 
 def explore(lookouts: Lookouts, scores: Scores, dialogue: Dialogue) -> int:
     """Answer commands until the person quits; return the exit code of the program."""
-    try:
-        Walk(lookouts, scores, dialogue).go()
-    except EndedError as end:
-        dialogue.say("Goodbye.")
-        return end.code
-    return 0
+    code = dialogue.until_ended(Walk(lookouts, scores, dialogue).go)
+    dialogue.say("Goodbye.")
+    return code
 
 
 class Walk:

@@ -23,7 +23,7 @@ from pttt_ooc.other_games.smbc.match_play import (
 from pttt_ooc.other_games.smbc.rules import BOARD, GOALS
 from pttt_ooc.other_games.smbc.terminal.explore import marked_board
 from pttt_ooc.other_games.smbc.vocabulary import MARKS, end_for, square_of
-from pttt_ooc.pipeline.show.dialogue import Dialogue, EndedError
+from pttt_ooc.pipeline.show.dialogue import Dialogue
 from pttt_ooc.pipeline.show.tables import whole
 
 HELP = (
@@ -48,12 +48,9 @@ def play(bot: Bot, directory: Path, dialogue: Dialogue, draw: Draw | None = None
     The exit code of the program.
     """
     table = TerminalMatch(bot, directory, dialogue, draw or random.SystemRandom().random)
-    try:
-        table.sit()
-    except EndedError as end:
-        table.part()
-        return end.code
-    return 0
+    code = dialogue.until_ended(table.sit)
+    table.part()
+    return code
 
 
 class TerminalMatch:

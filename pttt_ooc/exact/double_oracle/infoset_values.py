@@ -1,22 +1,18 @@
-"""Values of plans, with the pure rule where they do not come: of both from the beginning, and at one infoset.
+"""Values at one infoset against a plan and the pure rule: the opponent's positions, and what the player gets there.
 
-Nothing is listed: at an infoset, the opponent's positions that fit the player's attempts are found by following these
-attempts.
+Nothing is listed: the opponent's positions that fit the player's attempts are found by following these attempts.
 """
 
 from __future__ import annotations
 
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.cfr.solving.evaluation import Evaluation
 from pttt_ooc.exact.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, new_bounds, opponent_after
 from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.exact.double_oracle.lazy_response import (
-    Responder,
     attempt,
     bound_attempts,
     follow,
@@ -24,46 +20,15 @@ from pttt_ooc.exact.double_oracle.lazy_response import (
     new_steps,
     respond,
 )
-from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans
+from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.exact.double_oracle.transpositions import new_transpositions
-from pttt_ooc.games.structure.infoset_parser import Attempts
 from pttt_ooc.jit import bare_kernel
+from pttt_ooc.types import Attempts
 
 _OWN, _BEST = 0, 1
 _ROOM = 1 << 14  # positions, at first
-
-
-def evaluate_plans(rules: RuleTables, plans: Plans, memo_mb: float = 96) -> Evaluation:
-    """Value and best responses of two plans whose histories end within both plans, such as those of an equilibrium.
-
-    Parameters
-    ----------
-    memo_mb
-        Megabytes for the bounds of both players' best responses.
-    """
-    begun = time.perf_counter()
-    plans, won = HistoryFinder(rules).find_won(plans)
-    first, second = (reach_of(plan) for plan in plans)
-    value = float(np.sum(won.payoffs * first[won.first] * second[won.second]))  # -1, the empty sequence: the last entry
-    best = [Responder(rules, p, memo_mb / 2).respond(plans[1 - p]).value for p in (0, 1)]
-    nashconv = max(best[0] + best[1], 0.0)
-    return Evaluation(value, best[0], best[1], nashconv, None, None, None, time.perf_counter() - begun)
-
-
-def reach_of(plan: SparsePlan) -> NDArray[np.float64]:
-    """The reach of each sequence, all actions of an orbit together; at the end, the 1 of the empty sequence."""
-    sequences = int(plan.counts[1])
-    reach = np.ones(sequences + 1)
-    for sequence in range(sequences):  # a sequence comes after the one before its infoset
-        before = plan.before[plan.infosets[sequence]]
-        reach[sequence] = reach[before] * plan.chances[sequence] * plan.orbits[sequence]
-    return reach
-
-
-# ---------------------------------------------------------------------------------------------
-# At one infoset
 
 
 class Fitting(NamedTuple):

@@ -10,9 +10,7 @@ from tests.kits.patience import PATIENCE
 ASKING = """
 import sys
 from pttt_ooc.site.explore.answers import warm_up
-from pttt_ooc.library.questions.infoset import beliefs
-from pttt_ooc.library.questions.infoset import following
-from pttt_ooc.library.questions.infoset import numbers
+from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.sampled_games import row_at
 from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.library.api.structures import engine_of
