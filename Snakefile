@@ -22,7 +22,7 @@ from pttt_ooc.cli.sections import check_file, further_runs
 from pttt_ooc.cli.workflow_arguments import what_stays
 from pttt_ooc.config import read_yaml
 from pttt_ooc.errors import PtttError
-from pttt_ooc.pipeline.files.names import BUNDLE as HDF5, COURSE_FILES
+from pttt_ooc.pipeline.files.export_names import BUNDLE as HDF5, COURSE_FILES
 from pttt_ooc.pipeline.stages.path_check import check_place
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.pipeline.stages.comparison import check_compared, compared_files

@@ -17,8 +17,8 @@ import pyspiel
 
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.index import build_index
-from pttt_ooc.learners.sampled.games import random_state, rules_of
 from pttt_ooc.learners.sampled.kernels import play_at_random
+from pttt_ooc.learners.sampled.state_machine import random_state, rules_of
 
 ROUNDS, SECONDS = 9, 0.5
 

@@ -146,7 +146,7 @@ TESTS: dict[str, Sequence[str]] = {
         "library/questions/test_beliefs.py",
     ],
     "library/questions/losses": ["library/questions/test_mistakes.py"],
-    "library/questions/ranking": ["library/questions/test_mistakes.py"],
+    "library/questions/infoset_ranking": ["library/questions/test_mistakes.py"],
     "pipeline/stages/provenance": ["pipeline/stages/test_provenance.py", "cli/test_cli.py -k made"],
     "pipeline/files/infosets": [
         "pipeline/files/test_infosets.py",

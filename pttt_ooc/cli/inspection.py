@@ -107,7 +107,7 @@ def show(
 
 def _plan_record(pair: PlanPair, player: int, infoset: str) -> dict[str, Any]:
     """What is found at an infoset where nothing is listed: numbers and beliefs."""
-    from pttt_ooc.site.explore.pairs import beliefs_record, numbers_record
+    from pttt_ooc.site.explore.listed_pair import beliefs_record, numbers_record
 
     numbers, beliefs = pair.numbers(player, infoset), pair.beliefs(player, infoset)
     return {"numbers": numbers_record(numbers), "beliefs": beliefs_record(beliefs)}

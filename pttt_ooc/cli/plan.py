@@ -24,7 +24,7 @@ from pttt_ooc.options import (
 if TYPE_CHECKING:
     from pttt_ooc.config import Config
     from pttt_ooc.games.rules.game import Game
-    from pttt_ooc.pipeline.stages.planning import Plan
+    from pttt_ooc.pipeline.stages.memory_plan import MemoryPlan
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -52,13 +52,13 @@ def plan(
     from pttt_ooc.cli.sections import load_with_options
     from pttt_ooc.games.rules.catalogue import named_game
     from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES
-    from pttt_ooc.pipeline.stages.planning import plan_run
+    from pttt_ooc.pipeline.stages.memory_plan import plan_memory
 
     checked = load_with_options(config, chosen_game(game, board), context.obj)
     if named_game(checked.game).squares > MOST_ENUMERATED_SQUARES:
         _show_frontier(named_game(checked.game), checked.memory_mb, as_json)
         return
-    projected = plan_run(checked, threads or cores())
+    projected = plan_memory(checked, threads or cores())
     if as_json:
         print(json.dumps(_record(projected)))
     else:
@@ -126,7 +126,7 @@ def _asked_at(place: Path) -> tuple[Config, Path]:
     return check_config({**content, **named}, str(place)), place
 
 
-def _record(plan: Plan) -> dict[str, object]:
+def _record(plan: MemoryPlan) -> dict[str, object]:
     stages = {name: asdict(each) for name, each in plan.stages.items()}
     facts = {"game": plan.game, "symmetry": plan.symmetry, "budget_mb": plan.budget_mb, "counts": dict(plan.counts)}
     disk = {"disk_mb": round(plan.disk_mb, 1), "most_disk_mb": round(plan.most_disk_mb, 1)}
@@ -134,9 +134,9 @@ def _record(plan: Plan) -> dict[str, object]:
     return facts
 
 
-def _show(plan: Plan) -> None:
+def _show(plan: MemoryPlan) -> None:
     from pttt_ooc.pipeline.show.tables import print_table
-    from pttt_ooc.pipeline.stages.planning import HEADINGS
+    from pttt_ooc.pipeline.stages.memory_plan import HEADINGS
 
     if plan.counts:
         infosets = sum(plan.counts["total_infosets"])

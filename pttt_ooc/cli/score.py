@@ -27,8 +27,8 @@ from pttt_ooc.options import (
 if TYPE_CHECKING:
     from pttt_ooc.games.rules.game import Game
     from pttt_ooc.library.api.strategies import Strategy
-    from pttt_ooc.library.scoring.answers import Manner
-    from pttt_ooc.library.scoring.games import GamesScore
+    from pttt_ooc.library.scoring.agent_answers import Manner
+    from pttt_ooc.library.scoring.aivat import GamesScore
     from pttt_ooc.library.scoring.ladder import Place
     from pttt_ooc.library.scoring.scores import Score
 
@@ -95,7 +95,7 @@ def score(
     from pttt_ooc import configure
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.api.strategy_reader import parse_interval
-    from pttt_ooc.library.scoring import answers, checkpoints, scores
+    from pttt_ooc.library.scoring import agent_answers, checkpoints, scores
     from pttt_ooc.library.scoring.ladder import place_of
 
     # Options that do not go together are refused before the agent is loaded.
@@ -118,7 +118,9 @@ def score(
     kind: checkpoints.Outputs = "logits" if outputs == "logits" else "probabilities"
     # An agent that can only be played: its losses are estimated, and there is no place on the ladder.
     if games is not None:
-        _by_games(rules, agents, equilibrium, games, answers.Manner(kind, greedy, block, _report), seed or 0, as_json)
+        _by_games(
+            rules, agents, equilibrium, games, agent_answers.Manner(kind, greedy, block, _report), seed or 0, as_json
+        )
         return
     # What mistakes are measured against is found before the long work, so that a wrong name is told at once.
     limit, opponents = memory_mb or math.inf, None
@@ -165,7 +167,7 @@ def _by_games(
 ) -> None:
     from pttt_ooc.library.api.strategy_reader import best_solution
     from pttt_ooc.library.api.structures import data_directory
-    from pttt_ooc.library.scoring.games import score_by_games
+    from pttt_ooc.library.scoring.aivat import score_by_games
 
     name = equilibrium or str(best_solution(rules, data_directory()))
     found = score_by_games(_opponents(rules, name), agents, games, manner, seed)
@@ -173,7 +175,7 @@ def _by_games(
 
 
 def _games_text(found: GamesScore, name: str) -> str:
-    from pttt_ooc.library.scoring.games import FEW_LOSSES
+    from pttt_ooc.library.scoring.aivat import FEW_LOSSES
 
     loss, plain = found.loss, found.plain_loss
     lines = [

@@ -66,8 +66,8 @@ def export(
     from pttt_ooc.library.api import strategy_reader
     from pttt_ooc.library.api.strategy_names import check_infosets_file, further_of, named_strategy
     from pttt_ooc.pipeline.files.export import FILES, MOST_THREADS, export_needs, write_export
+    from pttt_ooc.pipeline.files.export_names import BUNDLE
     from pttt_ooc.pipeline.files.infosets import row_arrays
-    from pttt_ooc.pipeline.files.names import BUNDLE
     from pttt_ooc.pipeline.stages.directories import results_of
     from pttt_ooc.pipeline.stages.preparation import open_index
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.disk.rights import keep_private
+from pttt_ooc.disk.permissions import keep_private
 from pttt_ooc.disk.stop_signals import interrupt_on_signals, watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging

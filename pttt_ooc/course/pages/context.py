@@ -31,7 +31,7 @@ from pttt_ooc.course.data.term_tables import Pair
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.strategies.game_facts import GameValue, stored_value
-from pttt_ooc.disk.rights import private
+from pttt_ooc.disk.permissions import private
 from pttt_ooc.pipeline.files.zipped_array import other_player
 from pttt_ooc.site.service.pulse import read_sign
 from pttt_ooc.site.shell.accounts import bearer, signed_in

@@ -21,7 +21,7 @@ from pttt_ooc.site.explore import boards
 from pttt_ooc.site.explore.address import Address
 from pttt_ooc.site.explore.api import MistakesOut, WaitOut, waiting
 from pttt_ooc.site.explore.explorer import Explorer, GameName, UsedExplorer
-from pttt_ooc.site.explore.losses import ROUNDING, loss_row
+from pttt_ooc.site.explore.loss_lists import ROUNDING, loss_row
 from pttt_ooc.site.explore.sources import SOLUTION
 from pttt_ooc.site.service.wire import Message, RefusedError
 from pttt_ooc.site.shell.accounts import Signed

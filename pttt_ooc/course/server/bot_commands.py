@@ -45,7 +45,7 @@ def open_league(
         from pttt_ooc.course.bots.league import LeagueSettings, further_directory
         from pttt_ooc.course.bots.league import open_league as make_league
         from pttt_ooc.course.data.settings import make_settings
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
     terms = {"python": checked_version(python), "libraries": checked_libraries(library)}
     with private():
         make_settings(data, game)

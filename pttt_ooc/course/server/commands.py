@@ -72,7 +72,7 @@ def open_course(here: CourseOptions | DecisionOptions) -> Iterator[Database]:
         from pttt_ooc.course.data.assignments import settle_assignments
         from pttt_ooc.course.data.database import Database
         from pttt_ooc.course.data.settings import read_settings
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
     settings = read_settings(here.data)
     with private(), closing(Database.of(here.data, settings.database_url, settings.game)) as database:
         settle_assignments(database, here.data)
@@ -135,7 +135,7 @@ def init(
         from pttt_ooc.course.grades import course_file
         from pttt_ooc.course.people.people import add_staff, staff
         from pttt_ooc.disk.files import atomic_write_text
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
         from pttt_ooc.errors import CourseError
     with private():
         make_settings(here.data, game)
@@ -237,7 +237,7 @@ def doctor(
     """Look for what needs attention; the exit code is 1 if there is anything."""
     with extra("course", "The course"):
         from pttt_ooc.course.grades.diagnosis import diagnosis
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
     with private():
         found = diagnosis(here.data, digests)
     tell(found, here, found or ["Nothing needs attention."])
@@ -258,7 +258,7 @@ def kit(
     check_output(file, [here.data], force=force, suffix=".zip")
     with extra("course", "The course"):
         from pttt_ooc.course.strategies.starter_kit import write_kit_of
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
     with private():  # the index, which is made in the course's directory
         write_kit_of(here.data, file)
     size = file.stat().st_size
@@ -304,7 +304,7 @@ def restore(
     """Make a course from a copy, in a directory that holds none; checks all of it, and prints the copy's digest."""
     with extra("course", "The course"):
         from pttt_ooc.course.server.backup import read_backup
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
     with private():
         copy = read_backup(file, here.data, database_url)
     _tell_copy(here.data, copy, here, f"Start it with `pttt serve --data {here.data}`.")

@@ -298,7 +298,7 @@ def download(
         from pttt_ooc.course.data.storage import Storage
         from pttt_ooc.course.grades.downloads import members_of, zip_members
         from pttt_ooc.disk.files import replacing
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
 
         check_output(output, [here.data], force=force, suffix=".zip")
         with database.reading() as session:

@@ -78,7 +78,7 @@ def grades(
         from pttt_ooc.course.grades.exports import export
         from pttt_ooc.course.grades.gradebook import settle
         from pttt_ooc.disk.files import atomic_write_text
-        from pttt_ooc.disk.rights import private
+        from pttt_ooc.disk.permissions import private
 
         if output is not None:
             check_output(output, [here.data], force=force)

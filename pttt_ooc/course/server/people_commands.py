@@ -106,7 +106,7 @@ def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens:
     from pttt_ooc.course.grades.gradebook import settle_if_graded
     from pttt_ooc.course.people.people import apply_roster, read_roster
     from pttt_ooc.disk.files import atomic_write_text
-    from pttt_ooc.disk.rights import private
+    from pttt_ooc.disk.permissions import private
     from pttt_ooc.errors import CourseError
 
     if tokens is not None:

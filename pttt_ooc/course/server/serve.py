@@ -23,7 +23,7 @@ from pttt_ooc.course.pages.game_exploring import tell_address
 from pttt_ooc.course.strategies import processes as strategies
 from pttt_ooc.course.strategies.game_facts import check_orders, check_value_is_known
 from pttt_ooc.disk.locks import hold
-from pttt_ooc.disk.rights import private, tighten
+from pttt_ooc.disk.permissions import private, tighten
 from pttt_ooc.errors import CourseError, PtttError
 from pttt_ooc.site.explore.wing import answerer, games_file
 from pttt_ooc.site.service.local_server import processes_behind

@@ -13,9 +13,9 @@ from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.game_exploring import OfFurtherGames
 from pttt_ooc.course.pages.strategy_sources import SubmittedSources
 from pttt_ooc.course.server.app import create_app
-from pttt_ooc.site.explore import play
+from pttt_ooc.site.explore import play_pages
 from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.games import Games
+from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.opponents import AskedOpponents
 from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.play_api import Playing
@@ -34,7 +34,7 @@ def parts_of(course: Course, client: Client) -> list[Part]:
     """The parts Explore and Play, which ask the answerer through `client`; and those of further games, as they come."""
     explorer = replace(_explorer(course, client), others=OfFurtherGames(course, _explorer))
     further = OfFurtherGames(course, lambda own, asked: Playing(_games(own, asked)))
-    playing = play.part_of(_games(course, client))
+    playing = play_pages.part_of(_games(course, client))
     state = replace(playing.state, others=further)  # type: ignore[type-var]
     return [part_of(explorer, mistakes.router, mistakes.programs), replace(playing, state=state)]
 

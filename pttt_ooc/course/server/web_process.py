@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.server.strategy_parts import app_of
-from pttt_ooc.disk.rights import keep_private
+from pttt_ooc.disk.permissions import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging

@@ -11,7 +11,7 @@ from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.strategies.assessor import Refusal, read_strategy
 from pttt_ooc.course.strategies.certificates import SECONDS, Certificates, Pair
-from pttt_ooc.disk.rights import keep_private
+from pttt_ooc.disk.permissions import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.exact.certificates.behaviours import rounded_plan

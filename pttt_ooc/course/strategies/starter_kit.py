@@ -23,8 +23,8 @@ from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.games.structure.views import Ints
 from pttt_ooc.imports import code_digest, dependencies
 from pttt_ooc.library.api.strategy_reader import rows_of
+from pttt_ooc.pipeline.files.export_names import COURSE_FILES
 from pttt_ooc.pipeline.files.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
-from pttt_ooc.pipeline.files.names import COURSE_FILES
 from pttt_ooc.pipeline.files.tensors import export_strategy
 from pttt_ooc.pipeline.stages.normal_form import row_orders
 from pttt_ooc.pipeline.stages.preparation import open_index

@@ -16,8 +16,6 @@ from collections.abc import Iterable
 
 DIGITS = "0123456789abcdef"
 """The digit of each square."""
-Attempts = list[tuple[int, bool]]
-"""Squares in the order of the attempts, each with whether the mark was placed."""
 
 
 def infoset_text(attempts: Iterable[tuple[int, bool]]) -> str:
@@ -25,8 +23,8 @@ def infoset_text(attempts: Iterable[tuple[int, bool]]) -> str:
     return "|" + "".join(f"{DIGITS[square]}{'*' if placed else '.'}" for square, placed in attempts)
 
 
-def attempts_of(text: str) -> Attempts:
-    """The attempts of an infoset's text, in order; what is no attempt is left out."""
+def attempts_of(text: str) -> list[tuple[int, bool]]:
+    """The attempts of an infoset's text in order, the setup first; what is no attempt is left out."""
     return [(DIGITS.index(square), outcome == "*") for square, outcome in re.findall(f"([{DIGITS}])([*.])", text)]
 
 

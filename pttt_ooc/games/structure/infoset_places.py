@@ -59,8 +59,8 @@ class Side(NamedTuple):
     ending_failed: Ints
 
 
-class Attempts(NamedTuple):
-    """A player's own attempts, which define the infoset.
+class PackedAttempts(NamedTuple):
+    """A player's own attempts as kernels take them; they define the infoset.
 
     Attributes
     ----------
@@ -94,14 +94,14 @@ def _side(index: Index, player: int) -> Side:
     )
 
 
-def text_of(game: Game, player: int, attempts: Attempts) -> str:
+def text_of(game: Game, player: int, attempts: PackedAttempts) -> str:
     """Text of an infoset: a bar, and for each square, setup first, its digit and ``*`` (placed) or ``.`` (failed)."""
     own = [f"{square}{'*' if attempts.placed >> square & 1 else '.'}" for square in attempts.squares.tolist()]
     return first_infoset(game, player) + "".join(own)
 
 
-def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
-    """The attempts of an infoset.
+def pack_attempts(index: Index, player: int, infoset: str) -> PackedAttempts:
+    """The attempts of an infoset, for kernels.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def attempts_of(index: Index, player: int, infoset: str) -> Attempts:
     return found
 
 
-def _read(index: Index, player: int, infoset: str) -> Attempts | None:
+def _read(index: Index, player: int, infoset: str) -> PackedAttempts | None:
     """The attempts of an infoset's standard text; None for any other text."""
     game, begin = index.game, first_infoset(index.game, player)
     rest = infoset[len(begin) :]
@@ -133,11 +133,11 @@ def _read(index: Index, player: int, infoset: str) -> Attempts | None:
     if len(taken) < len(squares) + len(game.setup[player]) or max(taken, default=0) >= game.squares:
         return None
     placed = sum(1 << square for square, mark in zip(squares, rest[1::2], strict=True) if mark == "*")
-    attempts = Attempts(np.array(squares, np.int64), placed)
+    attempts = PackedAttempts(np.array(squares, np.int64), placed)
     return attempts if is_infoset(sides_of(index)[player], attempts) else None
 
 
-def is_infoset(side: Side, attempts: Attempts) -> bool:
+def is_infoset(side: Side, attempts: PackedAttempts) -> bool:
     """Whether the player can be to move after these attempts."""
     view, _, rank = locate(side, attempts.squares, len(attempts.squares), attempts.placed)
     return bool(view >= 0 and rank >= 0 and side.decides[view])

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from pttt_ooc.learners.deep import losses
+from pttt_ooc.learners.deep import loss_functions
 from pttt_ooc.learners.deep.game_batches import Floats, Ints, Plays
 from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings, Memory
 from pttt_ooc.learners.learner import Pair
@@ -83,7 +83,7 @@ class DeepEscher(DeepLearner[EscherSettings]):
             expected = (self.policies(following) * sight.look(self.networks["values"], following)).sum(axis=1)
             targets = np.where(after >= 0, expected, plays.payoffs[at]).astype(np.float32)
             inputs = sight.inputs(plays.infosets[at])
-            self.train("values", losses.fit_values, chosen.rate, *inputs, plays.squares[at], targets)
+            self.train("values", loss_functions.fit_values, chosen.rate, *inputs, plays.squares[at], targets)
 
     def _remember(self, player: int, plays: Plays, rng: np.random.Generator) -> None:
         own = plays.seats % 2 == player
@@ -100,9 +100,9 @@ class DeepEscher(DeepLearner[EscherSettings]):
         weights = rows["weights"] / np.float32(self.counts.iterations)
         inputs, rate = self.sight.inputs(rows["infosets"]), self.settings.rate
         if name == "average":
-            self.train(name, losses.fit_policy, rate, *inputs, rows["numbers"] * weights[:, None])
+            self.train(name, loss_functions.fit_policy, rate, *inputs, rows["numbers"] * weights[:, None])
         else:
-            self.train(name, losses.fit_numbers, rate, *inputs, rows["numbers"], weights)
+            self.train(name, loss_functions.fit_numbers, rate, *inputs, rows["numbers"], weights)
 
     def strategy(self) -> Pair:
         """The average."""

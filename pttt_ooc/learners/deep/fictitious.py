@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from pttt_ooc.learners.deep import losses
+from pttt_ooc.learners.deep import loss_functions
 from pttt_ooc.learners.deep.game_batches import Floats, Ints
 from pttt_ooc.learners.deep.learner import DeepLearner, DeepSettings, Memory
 from pttt_ooc.learners.learner import Pair
@@ -61,13 +61,13 @@ class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
             best = responds[2 * games + sight.players(infosets)]
             found = np.empty((len(games), sight.squares))
             if best.any():
-                found[best] = losses.greedy(sight, self.networks["values"], infosets[best], explored)
+                found[best] = loss_functions.greedy(sight, self.networks["values"], infosets[best], explored)
             if not best.all():
                 found[~best] = average(infosets[~best])
             return found
 
         plays = self.play(chosen.games, movers, rng)
-        steps = losses.steps_of(plays)
+        steps = loss_functions.steps_of(plays)
         self.memories["newest"].add(rng, **steps)
         best = responds[plays.seats]
         self.memories["sample"].add(rng, infosets=plays.infosets[best], squares=plays.squares[best])
@@ -80,12 +80,12 @@ class NeuralFictitiousPlay(DeepLearner[FictitiousSettings]):
         chosen, sight = self.settings, self.sight
         rows = self.memories["newest"].draw(rng, chosen.batch)
         values, moments = self.networks["values"], self.moments["values"]
-        trained = losses.learn_values(sight, values, moments, self.networks["slow"], rows, chosen.rate)
+        trained = loss_functions.learn_values(sight, values, moments, self.networks["slow"], rows, chosen.rate)
         self.networks["values"], self.moments["values"] = trained
         if len(self.memories["sample"]):
             copied = self.memories["sample"].draw(rng, chosen.batch)
             targets: NDArray[np.float32] = np.eye(sight.squares, dtype=np.float32)[copied["squares"]]
-            self.train("average", losses.fit_policy, chosen.rate, *sight.inputs(copied["infosets"]), targets)
+            self.train("average", loss_functions.fit_policy, chosen.rate, *sight.inputs(copied["infosets"]), targets)
 
     def strategy(self) -> Pair:
         """The average."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.learners.deep.observation import Sight
-from pttt_ooc.learners.sampled.games import Games
+from pttt_ooc.learners.sampled.state_machine import Games
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

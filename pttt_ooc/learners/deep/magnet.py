@@ -1,7 +1,7 @@
 """Policy gradients towards a magnet that moves: NashPG and EMAgnet.
 
-The loss of :mod:`pttt_ooc.learners.deep.gradient`, without the divergence from the policy that played, and with one
-from the policy of an older network, the magnet::
+The loss of :mod:`pttt_ooc.learners.deep.policy_gradient`, without the divergence from the policy that played, and with
+one from the policy of an older network, the magnet::
 
     - min(r A, clip(r, 1 - clip, 1 + clip) A)  -  entropy H(policy)  +  magnet KL(policy, magnet)  +  (V - return)^2 / 2
 
@@ -29,11 +29,11 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pttt_ooc.learners.deep import gradient
 from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep import policy_gradient
 
 
-class MagnetSettings(gradient.PolicySettings):
+class MagnetSettings(policy_gradient.PolicySettings):
     """Settings of both learners."""
 
     magnet: float = Field(default=0.2, ge=0, le=100, description="Weight of the divergence from the magnet.")
@@ -55,13 +55,13 @@ def loss(network: nets.Parameters, batch: Any, magnets: Any, entropy: Any, kl: A
     codes, players, *_ = batch
     logs = nets.log_policy(nets.outputs_of(network, codes, players)[:, :-1], codes)
     apart = nets.divergence(logs, nets.log_policy(magnets, codes), codes)
-    return gradient.loss(network, batch, entropy, kl, clip) + magnet * jnp.mean(apart)
+    return policy_gradient.loss(network, batch, entropy, kl, clip) + magnet * jnp.mean(apart)
 
 
 _step = nets.trainer(loss)
 
 
-class MagnetGradient(gradient.SelfPlay[Chosen]):
+class MagnetGradient(policy_gradient.SelfPlay[Chosen]):
     """The part that both learners share; their strategies are the last iterate."""
 
     def begin(self) -> None:

@@ -20,13 +20,13 @@ import jax.numpy as jnp
 import numpy as np
 from pydantic import Field
 
-from pttt_ooc.learners.deep import gradient
 from pttt_ooc.learners.deep import network as nets
+from pttt_ooc.learners.deep import policy_gradient
 from pttt_ooc.learners.deep.learner import Memory
-from pttt_ooc.learners.deep.losses import fit_values
+from pttt_ooc.learners.deep.loss_functions import fit_values
 
 
-class PhasicSettings(gradient.PolicySettings):
+class PhasicSettings(policy_gradient.PolicySettings):
     """Settings of PPG."""
 
     rate: float = Field(default=5e-4, gt=0, le=1, description="Step size of the optimiser.")
@@ -41,7 +41,7 @@ def policy_loss(network: nets.Parameters, batch: Any, entropy: Any, kl: Any, cli
     """The policy's loss in an iteration: the one of PPO, without a critic."""
     codes, players, *_ = batch
     logits = nets.outputs_of(network, codes, players)[:, :-1]
-    return gradient.objective(nets.log_policy(logits, codes), batch, entropy, kl, clip, 0.0)
+    return policy_gradient.objective(nets.log_policy(logits, codes), batch, entropy, kl, clip, 0.0)
 
 
 def auxiliary_loss(network: nets.Parameters, codes: Any, players: Any, before: Any, returns: Any, clone: Any) -> Any:
@@ -54,7 +54,7 @@ def auxiliary_loss(network: nets.Parameters, codes: Any, players: Any, before: A
 _policy_step, _auxiliary_step = nets.trainer(policy_loss), nets.trainer(auxiliary_loss)
 
 
-class PhasicGradient(gradient.SelfPlay[PhasicSettings]):
+class PhasicGradient(policy_gradient.SelfPlay[PhasicSettings]):
     """PPG in self-play; its strategies are the last iterate."""
 
     settings_model = PhasicSettings

@@ -25,8 +25,8 @@ from pydantic import Field
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame
 from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.games import random_state, rules_of
 from pttt_ooc.learners.sampled.kernels import Options, Tables
+from pttt_ooc.learners.sampled.state_machine import random_state, rules_of
 
 
 class SamplingSettings(LearnerSettings):

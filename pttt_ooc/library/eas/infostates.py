@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.games.rules.infoset_text import Attempts
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.views import Ints
 from pttt_ooc.library.eas.boards import CELLS, Board
@@ -22,7 +21,7 @@ _HEX_STATES = 9
 _WHITE, _EMPTY, _BLACK = 3, 4, 5
 
 
-def infostate(board: Board, player: int, own: Attempts) -> NDArray[np.bool_]:
+def infostate(board: Board, player: int, own: list[tuple[int, bool]]) -> NDArray[np.bool_]:
     """The tensor of one infoset: bool, shape (infostate_size,).
 
     Parameters

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import GameError
-from pttt_ooc.games.rules.infoset_text import Attempts
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.library.eas import boards
 from pttt_ooc.library.eas.boards import CELLS, Board
@@ -122,7 +121,7 @@ class State:
         history = self._history
         return 1 - history.attempts[-1].player if history.player is None else history.player
 
-    def _own(self, player: int) -> Attempts:
+    def _own(self, player: int) -> list[tuple[int, bool]]:
         """The player's attempts at cells, those before the game included."""
         known = [(cell, True) for cell in self._board.known[player]]
         made = [a for a in self._history.attempts if a.player == player]
@@ -152,13 +151,13 @@ class CornerDhState(State, board=boards.corner_dark_hex()):
 _ROWS, _COLUMNS = 13, 37
 
 
-def grid(own: Attempts, mark: str) -> str:
+def grid(own: list[tuple[int, bool]], mark: str) -> str:
     """The squares of tic-tac-toe: the player's marks, and dots."""
     placed = {cell for cell, success in own if success}
     return "".join("".join(mark if 3 * row + c in placed else "." for c in range(3)) + "\n" for row in range(3))
 
 
-def honeycomb(own: Attempts, mark: str) -> str:
+def honeycomb(own: list[tuple[int, bool]], mark: str) -> str:
     """The cells of Dark Hex: each with its number, and the number of the attempt at it; placed ones have an edge."""
     canvas = [[" "] * _COLUMNS for _ in range(_ROWS)]
 

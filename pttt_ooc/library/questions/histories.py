@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.index import Index
-from pttt_ooc.games.structure.infoset_places import Attempts, Floats, sides_of, write_row
+from pttt_ooc.games.structure.infoset_places import Floats, PackedAttempts, sides_of, write_row
 from pttt_ooc.games.structure.orders import popcount
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.games.structure.views import Ints
@@ -58,7 +58,7 @@ class OwnPart(NamedTuple):
     Attributes
     ----------
     squares, placed
-        As in :class:`pttt_ooc.games.structure.infoset_places.Attempts`.
+        As in :class:`pttt_ooc.games.structure.infoset_places.PackedAttempts`.
     setup
         The player's squares of the setup, as a bit mask.
     begins
@@ -74,7 +74,7 @@ class OwnPart(NamedTuple):
     abrupt: bool
 
 
-def own_part(game: Game, player: int, attempts: Attempts) -> OwnPart:
+def own_part(game: Game, player: int, attempts: PackedAttempts) -> OwnPart:
     """The player's part of a walk to an infoset."""
     begins, abrupt = game.first_player == player, game.turn_rule == "abrupt"
     return OwnPart(attempts.squares, attempts.placed, game.setup_mask(player), begins, abrupt)
@@ -87,7 +87,7 @@ def read_only(probabilities: Floats) -> Floats:
     return part
 
 
-def histories(opponent: Strategy, attempts: Attempts) -> Histories:
+def histories(opponent: Strategy, attempts: PackedAttempts) -> Histories:
     """The histories of an infoset that the opponent's strategy reaches.
 
     Parameters
@@ -102,7 +102,7 @@ def histories(opponent: Strategy, attempts: Attempts) -> Histories:
     return _histories(*walk(own, side, read_only(opponent.probabilities), False, False))
 
 
-def consistent_histories(index: Index, player: int, attempts: Attempts, some: bool = False) -> Histories:
+def consistent_histories(index: Index, player: int, attempts: PackedAttempts, some: bool = False) -> Histories:
     """All histories that are consistent with an infoset, each with reach 1.
 
     Parameters

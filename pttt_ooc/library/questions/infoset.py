@@ -16,12 +16,12 @@ from pttt_ooc.errors import GameError, StrategyError
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.infoset_places import (
-    Attempts,
     Floats,
+    PackedAttempts,
     add_values,
-    attempts_of,
     is_infoset,
     own_reach,
+    pack_attempts,
     text_of,
     write_row,
 )
@@ -52,7 +52,7 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     ImpossibleInfosetError
         If it is no infoset of the player.
     """
-    attempts = attempts_of(profile.index, player, infoset)
+    attempts = pack_attempts(profile.index, player, infoset)
     mine, side = profile.players[player], profile.sides[player]
     # The strategy's probabilities here, and the histories with the opponent's reach.
     row = np.empty(profile.game.squares)
@@ -95,13 +95,13 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     )
 
 
-def legal_squares(game: Game, player: int, attempts: Attempts) -> tuple[int, ...]:
+def legal_squares(game: Game, player: int, attempts: PackedAttempts) -> tuple[int, ...]:
     """Legal squares at an infoset, ascending."""
     taken = {*attempts.squares.tolist(), *game.setup[player]}
     return tuple(square for square in range(game.squares) if square not in taken)
 
 
-def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]) -> SquareArray:
+def _winning(game: Game, player: int, attempts: PackedAttempts, legal: tuple[int, ...]) -> SquareArray:
     """1 for squares that win if the mark is placed, 0 for the others."""
     marks, out = attempts.placed | game.setup_mask(player), np.zeros(game.squares)
     for square in legal:
@@ -110,7 +110,7 @@ def _winning(game: Game, player: int, attempts: Attempts, legal: tuple[int, ...]
 
 
 def _after(
-    profile: PreparedProfile, player: int, attempts: Attempts, legal: tuple[int, ...], values: Floats
+    profile: PreparedProfile, player: int, attempts: PackedAttempts, legal: tuple[int, ...], values: Floats
 ) -> SquareArray:
     """Counterfactual values of the nodes after each attempt, failed plus placed."""
     out = np.zeros(profile.game.squares)
@@ -141,7 +141,7 @@ def following(profile: PreparedProfile, player: int, infoset: str, square: int |
         If the square cannot be attempted there.
     """
     # The attempts to follow: one square, or all legal ones.
-    attempts = attempts_of(profile.index, player, infoset)
+    attempts = pack_attempts(profile.index, player, infoset)
     legal = legal_squares(profile.game, player, attempts)
     if square is not None and square not in legal:
         listed = ", ".join(map(str, legal))
@@ -158,7 +158,7 @@ def following(profile: PreparedProfile, player: int, infoset: str, square: int |
     outcomes, possible = [], None
     for each in chosen:
         for placed in (False, True):
-            after = Attempts(np.append(attempts.squares, each), attempts.placed | placed << each)
+            after = PackedAttempts(np.append(attempts.squares, each), attempts.placed | placed << each)
             # An outcome without an infoset after it and without reach is listed only if some history allows it;
             # otherwise the rules do not.
             decides = is_infoset(sides[0], after)
@@ -175,7 +175,7 @@ def following(profile: PreparedProfile, player: int, infoset: str, square: int |
     return tuple(outcomes)
 
 
-def _possible(index: Index, player: int, attempts: Attempts) -> tuple[int, int]:
+def _possible(index: Index, player: int, attempts: PackedAttempts) -> tuple[int, int]:
     """Squares on which the player can fail, and squares on which they can place a mark, as bit masks."""
     marks = consistent_histories(index, player, attempts, some=True).marks
     return int(np.bitwise_or.reduce(marks)), int(np.bitwise_or.reduce(~marks))
@@ -189,8 +189,8 @@ def earlier(index: Index, player: int, infoset: str) -> tuple[str, ...]:
     ImpossibleInfosetError
         If it is no infoset of the player.
     """
-    attempts = attempts_of(index, player, infoset)
-    parts = [Attempts(attempts.squares[:n], attempts.placed) for n in range(len(attempts.squares) + 1)]
+    attempts = pack_attempts(index, player, infoset)
+    parts = [PackedAttempts(attempts.squares[:n], attempts.placed) for n in range(len(attempts.squares) + 1)]
     return tuple(text_of(index.game, player, part) for part in parts)
 
 
@@ -259,7 +259,7 @@ def drawn_infoset(index: Index, opponent: Strategy, player: int, infoset: str, n
     return posterior.draw_infoset(number)
 
 
-def _posterior(index: Index, opponent: Strategy, player: int, infoset: str) -> tuple[Attempts, float, _Posterior]:
+def _posterior(index: Index, opponent: Strategy, player: int, infoset: str) -> tuple[PackedAttempts, float, _Posterior]:
     """The attempts of an infoset, the opponent's reach of it, and the histories; arbitrary ones if that is zero."""
     game = index.game
     if opponent.player == player or opponent.index.game != game:
@@ -267,7 +267,7 @@ def _posterior(index: Index, opponent: Strategy, player: int, infoset: str) -> t
             f"Beliefs of player {player} in {game.name} follow from a strategy of player {1 - player}; this one is "
             f"player {opponent.player}'s in {opponent.index.game.name}."
         )
-    attempts = attempts_of(index, player, infoset)
+    attempts = pack_attempts(index, player, infoset)
     found = histories(opponent, attempts)
     reached = float(found.reach.sum())
     if reached == 0:
@@ -309,4 +309,4 @@ class _Posterior:
     def _text(self, history: int) -> str:
         slots = BITS * np.arange(self.found.attempts[history])
         squares = self.found.order[history] >> slots & (1 << BITS) - 1
-        return text_of(self.game, self.opponent, Attempts(squares, int(self.found.marks[history])))
+        return text_of(self.game, self.opponent, PackedAttempts(squares, int(self.found.marks[history])))

@@ -31,7 +31,7 @@ from pttt_ooc.games.structure.index import Index, PlayerIndex, actions_of, node_
 from pttt_ooc.games.structure.orders import OrderCounts, all_orders, order_counts
 from pttt_ooc.games.structure.patterns import FAILED_ON_SETUP
 from pttt_ooc.games.structure.strategy import Floats, Strategy
-from pttt_ooc.library.questions.ranking import Ranking
+from pttt_ooc.library.questions.infoset_ranking import InfosetRanking
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def find_losses(
     """
     player, index = strategy.player, engine.index
     i, opponent = index.players[player], arrays.reach[1 - player]
-    ranking, openings = Ranking(index, player, top), _Openings(index, player)
+    ranking, openings = InfosetRanking(index, player, top), _Openings(index, player)
     by_depth = np.zeros(i.slices)
     listed: list[Loss] = []
     # From the last attempts upward: each slice gets its gradient, and the values of the slice after it.

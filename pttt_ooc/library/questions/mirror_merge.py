@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pttt_ooc.games.rules import infoset_text as texts
 from pttt_ooc.games.rules.game import Game, Squares
-from pttt_ooc.games.rules.infoset_text import infoset_text
-from pttt_ooc.games.structure.infoset_places import attempts_of, text_of
+from pttt_ooc.games.rules.infoset_text import attempts_of, infoset_text
+from pttt_ooc.games.structure.infoset_places import pack_attempts, text_of
 from pttt_ooc.library.questions.answers import Beliefs, Board, Numbers, Outcome, SquareArray
 from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.profile import PreparedProfile
@@ -71,7 +70,7 @@ def merge_infoset(
         If it is no infoset of the player.
     """
     game = profile.game
-    attempts = attempts_of(profile.index, player, infoset)
+    attempts = pack_attempts(profile.index, player, infoset)
     own = text_of(game, player, attempts)
     # The images g I, and the symmetries that keep I itself.
     of_symmetry = {g: image(game, player, own, g) for g in game.symmetries}
@@ -114,7 +113,7 @@ def merge_infoset(
 
 def image(game: Game, player: int, infoset: str, g: Squares) -> str:
     """The mirror image of an infoset, as text."""
-    attempts, setup = texts.attempts_of(infoset), len(game.setup[player])  # the setup keeps its order
+    attempts, setup = attempts_of(infoset), len(game.setup[player])  # the setup keeps its order
     return infoset_text([*attempts[:setup], *((g[square], placed) for square, placed in attempts[setup:])])
 
 

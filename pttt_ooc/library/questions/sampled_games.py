@@ -6,7 +6,7 @@ import numpy as np
 
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.games.rules.play import History, start
-from pttt_ooc.games.structure.infoset_places import Attempts, attempts_of, sides_of, write_row
+from pttt_ooc.games.structure.infoset_places import PackedAttempts, pack_attempts, sides_of, write_row
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.library.questions.answers import SquareArray
 from pttt_ooc.library.questions.histories import read_only
@@ -20,7 +20,7 @@ def row_at(strategy: Strategy, infoset: str) -> SquareArray:
     ImpossibleInfosetError
         If it is no infoset of the strategy's player.
     """
-    return _row(strategy, attempts_of(strategy.index, strategy.player, infoset))
+    return _row(strategy, pack_attempts(strategy.index, strategy.player, infoset))
 
 
 def choose(strategy: Strategy, infoset: str, rng: np.random.Generator) -> int:
@@ -55,12 +55,12 @@ def sample_game(strategies: tuple[Strategy, Strategy], rng: np.random.Generator)
         me = history.player
         own = [attempt.square for attempt in history.attempts if attempt.player == me]
         placed = history.placed[me] & ~game.setup_mask(me)
-        row = _row(strategies[me], Attempts(np.array(own, np.int64), placed))
+        row = _row(strategies[me], PackedAttempts(np.array(own, np.int64), placed))
         history = history.step(_draw_attempt(row, rng))
     return history
 
 
-def _row(strategy: Strategy, attempts: Attempts) -> SquareArray:
+def _row(strategy: Strategy, attempts: PackedAttempts) -> SquareArray:
     row = np.empty(strategy.index.game.squares)
     side = sides_of(strategy.index)[strategy.player]
     write_row(side, read_only(strategy.probabilities), attempts.squares, len(attempts.squares), attempts.placed, row)

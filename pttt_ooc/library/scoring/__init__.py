@@ -1,8 +1,8 @@
 """Exploitability of anybody's agent: exact, or estimated from games.
 
 Modules: ``agents``: agents by their names, and what they are. ``checkpoints``: agents in files of other people's
-programs. ``answers``: what an agent answers for blocks of infosets. ``recurrent``: agents with a memory, asked in
+programs. ``agent_answers``: what an agent answers for blocks of infosets. ``recurrent``: agents with a memory, asked in
 depth-first order. ``scores``: an agent's strategy and its exact score. ``players``: agents that can only be played, one
-attempt at a time. ``games``: what they lose in games against an equilibrium, by AIVAT. ``ladder``: the rows of the
+attempt at a time. ``aivat``: what they lose in games against an equilibrium. ``ladder``: the rows of the
 ladder, and an agent's place. ``page``: all of this on a page, and where the agent loses.
 """

@@ -17,8 +17,8 @@ from pttt_ooc.library.api.policies import PolicyTensor
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.structures import index_of
 from pttt_ooc.library.questions.sampled_games import choose
+from pttt_ooc.library.scoring.agent_answers import AgentTensor, Manner
 from pttt_ooc.library.scoring.agents import Member, members_of, observer, parameters_of, wants_player
-from pttt_ooc.library.scoring.answers import AgentTensor, Manner
 from pttt_ooc.library.scoring.checkpoints import Answers, Checkpoint
 from pttt_ooc.library.scoring.recurrent import is_recurrent
 from pttt_ooc.pipeline.files.file_headers import SUM_TOLERANCE

@@ -16,8 +16,8 @@ from pttt_ooc.errors import ConfigError, StrategyError
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.views import Ints
+from pttt_ooc.library.scoring.agent_answers import AgentTensor, Manner
 from pttt_ooc.library.scoring.agents import errors_of
-from pttt_ooc.library.scoring.answers import AgentTensor, Manner
 from pttt_ooc.library.scoring.checkpoints import Answers
 from pttt_ooc.pipeline.files.infosets import infoset_texts
 from pttt_ooc.pipeline.files.tensors import RowWriter

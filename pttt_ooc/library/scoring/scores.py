@@ -24,8 +24,8 @@ from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.api.strategy_reader import known_value, with_value
 from pttt_ooc.library.api.structures import data_directory, engine_of, index_of, is_named
 from pttt_ooc.library.eas.boards import board_of
+from pttt_ooc.library.scoring.agent_answers import AgentTensor, GreedyTensor, Manner, Report, StrategyTensor, ToldTensor
 from pttt_ooc.library.scoring.agents import Member, members_of, observer
-from pttt_ooc.library.scoring.answers import AgentTensor, GreedyTensor, Manner, Report, StrategyTensor, ToldTensor
 from pttt_ooc.library.scoring.checkpoints import Outputs
 from pttt_ooc.library.scoring.recurrent import is_recurrent, write_recurrent
 from pttt_ooc.pipeline.files.infosets import BLOCK_ROWS, default_rows, row_arrays

@@ -22,8 +22,8 @@ from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.games.structure.views import Ints
 from pttt_ooc.pipeline.files.bundle import PlayerPart, open_bundle
+from pttt_ooc.pipeline.files.export_names import BUNDLE, COURSE_FILES
 from pttt_ooc.pipeline.files.infosets import as_lines, infoset_tables, row_blocks, text_width, texts_of
-from pttt_ooc.pipeline.files.names import BUNDLE, COURSE_FILES
 from pttt_ooc.pipeline.files.tensors import Packed, ZippedTensor, tensor_rows, zipped_tensor
 
 Block = tuple[NDArray[np.bytes_], NDArray[Any]]

@@ -1,7 +1,7 @@
 """Refuses a memory budget that is too small for any stage, before the first stage starts.
 
-A budget that is larger than what any game of this size needs is accepted at once.  Otherwise the run is planned, which
-takes a second for a 3x3 board.
+A budget that is larger than what any game of this size needs is accepted at once.  Otherwise its memory is planned,
+which takes a second for a 3x3 board.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def refuse_small_budget(config: Config, stages: Sequence[str] | None = None) -> 
     """
     if config.is_listed and config.memory_mb >= surely_enough_mb(config):
         return
-    from pttt_ooc.pipeline.stages.planning import check_budget, plan_run
+    from pttt_ooc.pipeline.stages.memory_plan import check_budget, plan_memory
 
-    check_budget(plan_run(config, 1), stages)
+    check_budget(plan_memory(config, 1), stages)
 
 
 def surely_enough_mb(config: Config) -> float:

@@ -19,9 +19,9 @@ from pttt_ooc.games.structure.strategy import Floats, Strategy, strategy_arrays
 from pttt_ooc.games.structure.symmetry import unfold
 from pttt_ooc.games.structure.views import Ints
 from pttt_ooc.pipeline.files.export import FILES, MOST_THREADS, export_needs, write_export
+from pttt_ooc.pipeline.files.export_names import BUNDLE
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.infosets import default_rows, read_infosets, row_arrays
-from pttt_ooc.pipeline.files.names import BUNDLE
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.normal_form import check_row_orders, normal_export, row_orders

@@ -27,7 +27,7 @@ from pttt_ooc.games.structure.index import Index, Layout
 from pttt_ooc.games.structure.strategy import Floats, strategy_arrays
 from pttt_ooc.pipeline.files.equilibrium import write_equilibrium
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
-from pttt_ooc.pipeline.stages import choice
+from pttt_ooc.pipeline.stages import equilibrium_choice
 from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.product_check import timeless
@@ -64,7 +64,7 @@ def run(
     threads: int = 1,
     log: Path | None = None,
     memory_mb: float = math.inf,
-    reader: choice.Reader | None = None,
+    reader: equilibrium_choice.Reader | None = None,
 ) -> None:
     """Make ``equilibrium.zarr`` and ``rounds.jsonl``; without an equilibrium, the latter is empty.
 
@@ -90,7 +90,10 @@ def run(
         # What the result is made from; this includes a strategy that the choice among equilibria plays against.
         before = inputs(directory, "enumerate", "index", "solve") if listed else {}
         facts.update(game=game, symmetry=symmetry, listed=listed, settings=settings.model_dump(mode="json"))
-        facts["made_from"] = {**digests(before), **(choice.opponent_digests(settings.against) if listed else {})}
+        facts["made_from"] = {
+            **digests(before),
+            **(equilibrium_choice.opponent_digests(settings.against) if listed else {}),
+        }
         index = index_of(directory, game, symmetry) if listed else None
         wanted, rows = needs(index), list[Facts]()
         # The double oracle may not be asked for, or not fit into the memory.
@@ -100,7 +103,7 @@ def run(
         else:
             check_extra("exact", "An exact equilibrium (finish: exact)")
             # Its memory, with that of a choice among equilibria if one can be made.
-            asked = choice.requested_choice(settings.against, index, needs(index, choosing=True), memory_mb)
+            asked = equilibrium_choice.requested_choice(settings.against, index, needs(index, choosing=True), memory_mb)
             wanted = needs(index, asked.is_possible)
             workspace = workspace_of("finish", wanted, memory_mb, directory, facts, threads, log)
             own_mb = memory_mb - workspace.projected_mb + sum(wanted.fixed.values()) / MB
@@ -123,7 +126,7 @@ def run(
             facts["result"] = {"method": "exact", "stopped_by": reason, **rows[-1]}
             chosen = None
             if average:
-                average, chosen = choice.choose_strategies(
+                average, chosen = equilibrium_choice.choose_strategies(
                     asked, oracle, average, directory, reader, threads, EXACT, log
                 )
                 facts["result"]["choice"] = chosen

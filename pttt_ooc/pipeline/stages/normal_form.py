@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pttt_ooc.config import ExportConfig
 from pttt_ooc.disk.files import digest
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.pipeline.files.names import COURSE_FILES
+from pttt_ooc.pipeline.files.export_names import COURSE_FILES
 
 _Section = TypeVar("_Section", bound=BaseModel)
 

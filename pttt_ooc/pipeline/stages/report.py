@@ -30,7 +30,7 @@ from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.infosets import parse_infoset
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
 from pttt_ooc.pipeline.files.structure_store import read_index
-from pttt_ooc.pipeline.show.report import (
+from pttt_ooc.pipeline.show.report_page import (
     FIGURES,
     MEASUREMENTS,
     PAGE,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pttt_ooc.pipeline.files.names import BUNDLE, COURSE_FILES
+from pttt_ooc.pipeline.files.export_names import BUNDLE, COURSE_FILES
 from pttt_ooc.pipeline.stages import UNLISTED_STAGES
 from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, INDEX, SNAPSHOTS, SOLUTION
 

@@ -16,9 +16,9 @@ from pttt_ooc.config import Config
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES, product_check
-from pttt_ooc.pipeline.stages.choice import opponent_digests
 from pttt_ooc.pipeline.stages.comparison import compared_digests
 from pttt_ooc.pipeline.stages.directories import manifest_of
+from pttt_ooc.pipeline.stages.equilibrium_choice import opponent_digests
 from pttt_ooc.pipeline.stages.normal_form import normal_export, row_orders
 from pttt_ooc.pipeline.stages.normal_solve import normal_solve
 from pttt_ooc.pipeline.stages.provenance import source_digest

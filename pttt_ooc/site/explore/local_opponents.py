@@ -19,8 +19,8 @@ from pttt_ooc.library.api.values import best_response
 from pttt_ooc.library.questions.plan_pair import PlanPair
 from pttt_ooc.library.questions.profile import PreparedProfile, symmetry_of
 from pttt_ooc.pipeline.files.equilibrium import Support
+from pttt_ooc.site.explore.listed_pair import ListedPair, beliefs_record, numbers_record
 from pttt_ooc.site.explore.opponents import Expectation, Opponent, Record
-from pttt_ooc.site.explore.pairs import ListedPair, beliefs_record, numbers_record
 
 
 class Pair(ListedPair):

@@ -14,10 +14,10 @@ from pttt_ooc.disk.numbers import gap, probability, share
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.pipeline.show.pictures import MARKS
-from pttt_ooc.site.explore import api, exports, flow_map, losses, pages, play
+from pttt_ooc.site.explore import api, exports, flow_map, loss_lists, pages, play_pages
 from pttt_ooc.site.explore.boards import LOSS
 from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.games import Games
+from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.opponents import AskedOpponents
 from pttt_ooc.site.explore.sources import FixedSources, Source
 from pttt_ooc.site.service.wire import Client
@@ -31,7 +31,7 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
     return Part(
         name="explore",
         directory=Path(__file__).parent,
-        routers=(pages.router, api.router, losses.router, exports.router, flow_map.router, *routers),
+        routers=(pages.router, api.router, loss_lists.router, exports.router, flow_map.router, *routers),
         links=LINKS,
         state=explorer,
         filters={"gap": gap, "probability": probability, "share": share},
@@ -50,7 +50,7 @@ def local_parts(address: str, game: str, sources: str, games_directory: str) -> 
         The directory of people's games.
     """
     explorer, games = _of_game(address, game, sources, games_directory)
-    return [part_of(explorer), play.part_of(games)]
+    return [part_of(explorer), play_pages.part_of(games)]
 
 
 def _of_game(address: str, game: str, sources: str, games_directory: str) -> tuple[Explorer, Games]:
@@ -72,4 +72,4 @@ def parts_of_games(*arguments: str) -> list[Part]:
     half = len(arguments) // 2
     pairs = zip(arguments[:half], arguments[half:], strict=True)
     explorers, games = zip(*(_of_game(address, *json.loads(told)) for address, told in pairs), strict=True)
-    return [part_of(replace(explorers[0], others=explorers[1:])), play.part_of(*games)]
+    return [part_of(replace(explorers[0], others=explorers[1:])), play_pages.part_of(*games)]

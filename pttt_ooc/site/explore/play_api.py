@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pttt_ooc.games.rules.play import History, replay
 from pttt_ooc.site.explore.api import WaitOut, waiting
 from pttt_ooc.site.explore.explorer import GameName
-from pttt_ooc.site.explore.games import Games, ListedGame
+from pttt_ooc.site.explore.game_store import Games, ListedGame
 from pttt_ooc.site.explore.opponents import Opponent, PreparingError
 from pttt_ooc.site.explore.player_view import Seat
 from pttt_ooc.site.explore.results import FinishedGame, Standing

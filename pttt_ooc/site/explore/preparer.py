@@ -22,8 +22,8 @@ from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.config import MEMORY_MB
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.memory import virtual_array
+from pttt_ooc.disk.permissions import keep_private
 from pttt_ooc.disk.resources import cores, small_threads
-from pttt_ooc.disk.rights import keep_private
 from pttt_ooc.disk.stop_signals import watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.games.structure.strategy import Strategy
@@ -34,7 +34,7 @@ from pttt_ooc.library.questions.mistakes import find_differences, find_mistakes
 from pttt_ooc.library.questions.profile import PreparedProfile, best_response_of, size_on_disk
 from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
 from pttt_ooc.pipeline.stages.preparation import prepare_index
-from pttt_ooc.site.explore.profiles import is_whole, make_room, mark_whole
+from pttt_ooc.site.explore.profile_cache import is_whole, make_room, mark_whole
 from pttt_ooc.site.service.logs import lines_logged, start_logging
 
 Tree = TypeVar("Tree")

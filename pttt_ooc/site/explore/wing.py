@@ -25,12 +25,12 @@ def games_file(directory: Path) -> Path:
 
 def answerer(profiles: Path, game: str, structures: Path) -> Call:
     """The call of the answerer; `structures` is the directory of all games' structures."""
-    return "pttt_ooc.site.explore.answers:answerer", str(profiles), game, str(structures)
+    return "pttt_ooc.site.explore.strategy_answers:answerer", str(profiles), game, str(structures)
 
 
 def plan_answerer(plan: Path) -> Call:
     """The call of the answerer about a plan of a game whose infosets are not listed."""
-    return "pttt_ooc.site.explore.answers:plan_answerer", str(plan)
+    return "pttt_ooc.site.explore.strategy_answers:plan_answerer", str(plan)
 
 
 def several(pages: Sequence[Pages]) -> Pages:

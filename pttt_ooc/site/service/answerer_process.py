@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 
-from pttt_ooc.disk.rights import keep_private
+from pttt_ooc.disk.permissions import keep_private
 from pttt_ooc.site.service.answerer import answer_until_stopped
 from pttt_ooc.site.service.wing import call_by_name
 

@@ -17,7 +17,7 @@ from pttt_ooc.other_games.arena.pages.part import part_of as arena_part
 from pttt_ooc.other_games.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.other_games.smbc.pages.matches import Matches, MatchRow
 from pttt_ooc.other_games.smbc.pages.part import part_of as smbc_part
-from pttt_ooc.site.explore.games import StrategyGame
+from pttt_ooc.site.explore.game_store import StrategyGame
 from pttt_ooc.site.service.wire import Client
 from pttt_ooc.site.shell import accounts
 from tests.course.league_kit import LEAGUE_PAGES

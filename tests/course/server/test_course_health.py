@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from pttt_ooc.course.server import serve
-from pttt_ooc.disk import rights
+from pttt_ooc.disk import permissions
 from pttt_ooc.errors import CourseError
 from pttt_ooc.site.service import pulse
 from pttt_ooc.site.service.logs import lines_logged
@@ -156,13 +156,13 @@ def test_what_is_not_ours_is_told(tmp_path, monkeypatch, caplog):
 
     (tmp_path / "f").touch(mode=0o644)
     monkeypatch.setattr(type(tmp_path), "chmod", refused)
-    assert rights.tighten([tmp_path / "f", tmp_path / "missing"]) == 0
+    assert permissions.tighten([tmp_path / "f", tmp_path / "missing"]) == 0
     assert [record.message for record in caplog.records] == ["other users may read this"]
 
 
 def test_no_table_can_be_read_in_the_write_ahead_log(tmp_path, usual_umask):
     """SQLite gives its -wal and -shm the rights of the database."""
-    with rights.private():
+    with permissions.private():
         lab = Lab(tmp_path / "course")
     with lab.database.writing() as session:
         session.execute(text("DELETE FROM facts WHERE name = 'revision'"))

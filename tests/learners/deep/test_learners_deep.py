@@ -20,7 +20,7 @@ from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, 
 jax = pytest.importorskip("jax", reason="JAX is not installed: deep learners go without tests")
 jnp = jax.numpy
 
-from pttt_ooc.learners.deep import gradient, losses, magnet, observation, phasic, regularised  # noqa: E402
+from pttt_ooc.learners.deep import loss_functions, magnet, observation, phasic, policy_gradient, regularised  # noqa: E402
 from pttt_ooc.learners.deep import network as nets  # noqa: E402
 from pttt_ooc.learners.deep.game_batches import play  # noqa: E402
 from pttt_ooc.learners.deep.learner import Memory  # noqa: E402
@@ -128,7 +128,7 @@ def test_advantages_are_the_sums_of_their_definition():
     seen = Sight(learning_game.index)
     plays = play(seen, 30, uniform_movers(seen), np.random.default_rng(0))
     values = np.random.default_rng(1).normal(size=len(plays.infosets))
-    found = gradient.advantages(plays, values, 0.7)
+    found = policy_gradient.advantages(plays, values, 0.7)
     for k in range(len(values)):
         total, weight, at = 0.0, 1.0, k
         while at >= 0:
@@ -184,7 +184,7 @@ def test_the_losses_of_policy_gradients_are_their_formulas():
         towards += 0.7 * divergence(now, other)
         phased += -gain - 0.3 * entropy
         cloned += wrong + 0.6 * divergence(other, now)
-    found = gradient.loss(network, batch, 0.3, 0.4, 0.1)
+    found = policy_gradient.loss(network, batch, 0.3, 0.4, 0.1)
     assert float(found) == pytest.approx((ppo + mmd) / 3, rel=1e-4)
     found = magnet.loss(network, batch, magnets.astype(np.float32), 0.3, 0.4, 0.1, 0.7)
     assert float(found) == pytest.approx((ppo + mmd + towards) / 3, rel=1e-4)
@@ -450,7 +450,7 @@ def test_the_greedy_square_is_legal_and_highest():
     seen = Sight(small_learning_game(MINI).index)
     network = nets.make_network(seen.squares, (8,), seen.squares, [3])
     infosets = np.flatnonzero((seen.codes == 0).any(axis=1))
-    out, found = seen.look(network, infosets), losses.greedy(seen, network, infosets, 0.2)
+    out, found = seen.look(network, infosets), loss_functions.greedy(seen, network, infosets, 0.2)
     for row, number, codes in zip(found, out, seen.codes[infosets], strict=True):
         legal = np.flatnonzero(codes == 0)
         best = legal[number[legal].argmax()]
@@ -474,13 +474,15 @@ def test_losses_are_means_over_infosets():
     entropy = [
         -sum(p * math.log(c) for p, c in zip(*rows, strict=True) if p) for rows in zip(policies, chances, strict=True)
     ]
-    assert float(losses._policy_loss(network, codes, players, policies)) == pytest.approx(np.mean(entropy), rel=1e-5)
+    assert float(loss_functions._policy_loss(network, codes, players, policies)) == pytest.approx(
+        np.mean(entropy), rel=1e-5
+    )
     numbers, weights = rng.random(legal.shape), rng.random(len(legal))
     wrong = [w * sum((row - number)[at] ** 2) for w, row, number, at in zip(weights, out, numbers, legal, strict=True)]
-    found = losses._numbers_loss(network, codes, players, numbers, weights)
+    found = loss_functions._numbers_loss(network, codes, players, numbers, weights)
     assert float(found) == pytest.approx(np.mean(wrong) / 2, rel=1e-5)
     squares, targets = legal.argmax(axis=1), rng.random(len(legal))
-    found = losses._value_loss(network, codes, players, squares, targets)
+    found = loss_functions._value_loss(network, codes, players, squares, targets)
     assert float(found) == pytest.approx(np.mean((out[np.arange(9), squares] - targets) ** 2) / 2, rel=1e-5)
 
 

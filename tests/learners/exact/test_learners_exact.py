@@ -9,7 +9,7 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.strategy import uniform_strategy
 from pttt_ooc.games.structure.symmetry import fold
 from pttt_ooc.learners.catalogue import ALGORITHMS
-from pttt_ooc.learners.exact import oracle as metagame
+from pttt_ooc.learners.exact import psro as metagame
 from pttt_ooc.learners.loop import Checkpoints, Ends, Loop
 from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, gap, learned, small_learning_game, started

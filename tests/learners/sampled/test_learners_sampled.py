@@ -11,7 +11,7 @@ from pttt_ooc.games.structure.index import build_index
 from pttt_ooc.games.structure.symmetry import Symmetriser
 from pttt_ooc.learners.catalogue import ALGORITHMS
 from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.games import Games, random_state, rules_of
+from pttt_ooc.learners.sampled.state_machine import Games, random_state, rules_of
 from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, started
 

@@ -5,7 +5,7 @@ import pytest
 
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.play import start
-from pttt_ooc.games.structure.infoset_places import Attempts, Side
+from pttt_ooc.games.structure.infoset_places import PackedAttempts, Side
 from pttt_ooc.games.structure.orders import order_counts
 from pttt_ooc.library.questions.histories import BITS, own_part, read_only, walk
 
@@ -49,7 +49,9 @@ def every_history(game, player, own):
 )
 def test_histories_equal_an_exhaustive_walk(rule, player, own, least):
     game = named_game(f"pttt-{rule}")
-    attempts = Attempts(np.array([square for square, _ in own]), sum(1 << square for square, placed in own if placed))
+    attempts = PackedAttempts(
+        np.array([square for square, _ in own]), sum(1 << square for square, placed in own if placed)
+    )
     side, part = rules_of(game, 1 - player), own_part(game, player, attempts)
     reach, ends = walk(part, side, read_only(np.empty(0, np.float32)), True, False)
     found = []

@@ -12,7 +12,7 @@ from pttt_ooc.cfr.solving.evaluation import evaluate
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
-from pttt_ooc.library.questions import ranking
+from pttt_ooc.library.questions import infoset_ranking
 from pttt_ooc.library.questions.mistakes import OPENING, OWN_MISTAKE, find_differences, find_mistakes
 from tests.kits import naive
 from tests.kits.helpers import SMALL, TINY, as_strategy, random_table, sequence_texts, small_engine
@@ -193,7 +193,7 @@ def test_views_with_too_many_orders_are_ranked_without_symmetry(monkeypatch):
     engine, rng = small_engine("mini-2x3k2-abrupt"), random.Random(4)
     one, other = (as_strategy(engine.index, p, random_table(engine.index.game, p, rng)) for p in (0, 1))
     merged = find_mistakes(one, other, engine, (0, 0), ALL).own
-    monkeypatch.setattr(ranking, "MOST_RELABELLED", 1)
+    monkeypatch.setattr(infoset_ranking, "MOST_RELABELLED", 1)
     single = find_mistakes(one, other, engine, (0, 0), ALL).own
     assert {one.images for one in single.infosets} == {1} and len(single.infosets) > len(merged.infosets)
     assert sum(one.loss for one in single.infosets) == pytest.approx(single.total, abs=1e-12)

@@ -9,9 +9,9 @@ import pytest
 import pttt_ooc as pttt
 from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
 from pttt_ooc.games.rules.play import start
-from pttt_ooc.library.scoring import games
-from pttt_ooc.library.scoring.answers import Manner
-from pttt_ooc.library.scoring.games import Heuristic, score_by_games
+from pttt_ooc.library.scoring import aivat
+from pttt_ooc.library.scoring.agent_answers import Manner
+from pttt_ooc.library.scoring.aivat import Heuristic, score_by_games
 from pttt_ooc.library.scoring.scores import score
 from tests.kits import naive
 from tests.kits.cli_runner import Runner
@@ -88,14 +88,14 @@ def test_the_interval_covers_as_often_as_it_says():
         shares, estimates = map(np.array, zip(*found, strict=True))
         sample -= rng.choice(estimates, size=(scores, pairs), p=shares / shares.sum()) / 2
         value -= naive.value(GAME, *both) * (1 - 2 * seat) / 2
-    intervals = [games.estimate(row) for row in sample]
+    intervals = [aivat.estimate(row) for row in sample]
     covered = np.mean([one.low <= value <= one.high for one in intervals])
     assert 0.935 < covered < 0.965
 
 
 def test_the_interval_is_students():
     """By the numbers of a printed table of t, and by the variance of a sample of +1 and -1 alone."""
-    found = games.estimate([1.0, 2.0, 3.0, 4.0])
+    found = aivat.estimate([1.0, 2.0, 3.0, 4.0])
     assert (found.mean, found.standard_error) == pytest.approx((2.5, math.sqrt(5 / 3) / 2), abs=1e-12)
     assert (found.low, found.high) == pytest.approx((2.5 - 3.182 * 0.6455, 2.5 + 3.182 * 0.6455), abs=1e-3)
     hexes = pttt.game("dark-hex-2x2-abrupt")  # without draws

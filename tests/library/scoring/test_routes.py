@@ -14,7 +14,7 @@ import pttt_ooc as pttt
 from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
 from pttt_ooc.library.scoring import checkpoints
 from pttt_ooc.library.scoring.agents import find_agent
-from pttt_ooc.library.scoring.games import score_by_games
+from pttt_ooc.library.scoring.aivat import score_by_games
 from pttt_ooc.library.scoring.scores import agent_strategy, score
 from pttt_ooc.other_games.environments.catalogue import environment
 from tests.kits import naive

@@ -12,8 +12,8 @@ import pytest
 
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import tic_tac_toe
-from pttt_ooc.pipeline.show import report
-from pttt_ooc.pipeline.show.report import (
+from pttt_ooc.pipeline.show import report_page
+from pttt_ooc.pipeline.show.report_page import (
     InfosetPicture,
     ReportData,
     StageFacts,
@@ -170,7 +170,7 @@ def test_pictures_take_the_colours_and_font_of_the_page(html: str) -> None:
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of the text, as pictures take most of the time."""
     for name in ("board_figure", "comparison_figure", "convergence_figure", "value_figure", "inline_svg"):
-        monkeypatch.setattr(report, name, lambda *arguments: "")
+        monkeypatch.setattr(report_page, name, lambda *arguments: "")
 
 
 SCHEDULED = ("hs-dcfr", "hs-pcfr+")

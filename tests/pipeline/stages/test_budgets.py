@@ -20,7 +20,7 @@ from pttt_ooc.pipeline.stages import export as export_stage
 from pttt_ooc.pipeline.stages import index as index_stage
 from pttt_ooc.pipeline.stages import solve as solve_stage
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
-from pttt_ooc.pipeline.stages.planning import plan_run
+from pttt_ooc.pipeline.stages.memory_plan import plan_memory
 from tests.kits import helpers
 from tests.kits.patience import PATIENCE
 from tests.pipeline.stages.test_workflow import ROOT, Workflow
@@ -138,7 +138,8 @@ def run_stages(directory, threads, budgets, log):
 def test_stages_use_the_planned_threads_and_say_so_once(indexed, tmp_path, capsys):
     budgets, log = {"solve": 249, "evaluate": 249, "export": 325}, tmp_path / "log"
     plans = {
-        name: plan_run(check_config({"game": GAME, "memory_mb": mb}), 16).stages[name] for name, mb in budgets.items()
+        name: plan_memory(check_config({"game": GAME, "memory_mb": mb}), 16).stages[name]
+        for name, mb in budgets.items()
     }
     found = run_stages(indexed, 16, budgets, log)
     assert {name: each.threads for name, each in plans.items()} == {"solve": 3, "evaluate": 3, "export": 2}

@@ -217,7 +217,7 @@ def test_dry_run_explains_itself(workflow):
         ("cfr/solving/solver.py", "solve"),
         ("pipeline/stages/evaluate.py", "evaluate"),
         ("pipeline/files/bundle.py", "export"),
-        ("pipeline/show/report.py", "report"),
+        ("pipeline/show/report_page.py", "report"),
         ("pipeline/show/templates/report.html.j2", "report"),
     ],
 )

@@ -12,11 +12,11 @@ from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.pipeline.stages import solve
 from pttt_ooc.pipeline.stages.preparation import prepare_index
 from pttt_ooc.site.explore import jobs
-from pttt_ooc.site.explore.answers import StrategyAnswers
 from pttt_ooc.site.explore.explorer import Explorer
 from pttt_ooc.site.explore.local_sources import local_sources
 from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources
+from pttt_ooc.site.explore.strategy_answers import StrategyAnswers
 from pttt_ooc.site.service.answerer import answer_all
 from pttt_ooc.site.service.wire import Client, listening
 from pttt_ooc.site.shell.application import make_application

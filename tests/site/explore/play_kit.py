@@ -10,9 +10,9 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.library.api.strategies import Strategy
-from pttt_ooc.site.explore.games import Games
+from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.opponents import Expectation, Opponent
-from pttt_ooc.site.explore.play import part_of
+from pttt_ooc.site.explore.play_pages import part_of
 from pttt_ooc.site.shell.application import make_application
 from pttt_ooc.site.shell.shell import Shell
 

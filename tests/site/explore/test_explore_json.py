@@ -185,7 +185,7 @@ def test_what_is_refused_is_json_too(pages):
 
 def test_progress_of_a_preparation_is_reported(pages, monkeypatch):
     waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
-    monkeypatch.setattr("pttt_ooc.site.explore.profiles.Profiles.find", lambda self, pair: waiting)
+    monkeypatch.setattr("pttt_ooc.site.explore.profile_cache.Profiles.find", lambda self, pair: waiting)
     answer = pages.get(f"/api/explore?{ASKED}")
     assert (answer.status_code, answer.json()) == (202, {"preparing": waiting})
     assert answer.headers["Retry-After"] == "1"

@@ -29,7 +29,7 @@ from pttt_ooc.disk.numbers import probability
 from pttt_ooc.errors import PtttError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.library.questions.infoset import following, numbers
-from pttt_ooc.site.explore import jobs, profiles
+from pttt_ooc.site.explore import jobs, profile_cache
 from pttt_ooc.site.explore.boards import PROBABILITY
 from pttt_ooc.site.explore.explorer import Explorer
 from pttt_ooc.site.explore.local_sources import local_sources, structures_of
@@ -560,8 +560,9 @@ def test_prepared_profiles_are_read_without_zarr(solved, client, prepared, pages
     assert "board1" in ready(pages).text
     _, sources = local_sources([str(solved)], None)
     question = {"ask": "infoset", "pair": [sources[0].as_record()] * 2, "player": 0, "infoset": "|", "square": None}
-    code = "import json, sys; from pathlib import Path; from pttt_ooc.site.explore.answers import StrategyAnswers;"
+    code = "import json, sys; from pathlib import Path;"
     code += (
+        "from pttt_ooc.site.explore.strategy_answers import StrategyAnswers;"
         "found = StrategyAnswers(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).answer(json.loads(sys.argv[4]));"
     )
     code += "print('numbers' in found, 'zarr' in sys.modules)"
@@ -665,13 +666,13 @@ def test_least_recently_used_profiles_are_deleted(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "array").write_bytes(bytes(10_000))
         if name in ("oldest", "middle", "latest"):
-            profiles.mark_whole(tmp_path / name, Path("x"), tmp_path, "none")
+            profile_cache.mark_whole(tmp_path / name, Path("x"), tmp_path, "none")
             os.utime(tmp_path / name / "whole.json", (n, n))
     for path in (tmp_path / "abandoned", tmp_path / "abandoned" / "array"):
         os.utime(path, (1, 1))
 
     def left(budget, needed):
-        profiles.make_room(tmp_path, budget, needed, "new")
+        profile_cache.make_room(tmp_path, budget, needed, "new")
         return {path.name for path in tmp_path.iterdir()}
 
     everything = {"oldest", "middle", "latest", "new", "unfinished"}
@@ -695,7 +696,7 @@ def test_preparations_respect_the_budget(solved, tmp_path):
 
         found = client.answering.profiles
         [first] = prepared(pairs[0])
-        found.budget = int(1.5 * profiles._bytes_in(tmp_path / first))
+        found.budget = int(1.5 * profile_cache._bytes_in(tmp_path / first))
         assert prepared(pairs[1]) == [found.key(pairs[1])]
         assert set(found._open) == {found.key(pairs[1])}  # room on disk is free once nobody maps what was there
 

@@ -12,15 +12,15 @@ from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.library.api.plan_reader import read_plan_pair
 from pttt_ooc.library.api.strategy_names import named_strategy
 from pttt_ooc.pipeline.files.equilibrium import write_equilibrium
-from pttt_ooc.site.explore.answers import PlanAnswers
 from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.games import Games
+from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.local_opponents import LocalOpponents, pair_of
 from pttt_ooc.site.explore.local_sources import local_pages, local_sources
 from pttt_ooc.site.explore.opponents import AskedOpponents
 from pttt_ooc.site.explore.part import part_of
-from pttt_ooc.site.explore.play import part_of as play_part
+from pttt_ooc.site.explore.play_pages import part_of as play_part
 from pttt_ooc.site.explore.sources import FixedSources
+from pttt_ooc.site.explore.strategy_answers import PlanAnswers
 from pttt_ooc.site.explore.terminal_explore import explore
 from pttt_ooc.site.explore.terminal_play import play
 from pttt_ooc.site.service.answerer import answer_all
@@ -69,7 +69,10 @@ def test_a_plan_stands_alone(directory, tmp_path):
     with pytest.raises(StrategyFileError, match="not of pttt-abrupt; leave out --game"):
         local_sources([str(directory)], "pttt-abrupt")
     pages, _ = local_pages([str(directory)], None, tmp_path)
-    assert pages.answerer == ("pttt_ooc.site.explore.answers:plan_answerer", str(directory / "equilibrium.zarr"))
+    assert pages.answerer == (
+        "pttt_ooc.site.explore.strategy_answers:plan_answerer",
+        str(directory / "equilibrium.zarr"),
+    )
 
 
 def test_any_infoset_is_shown(app):

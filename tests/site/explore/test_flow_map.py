@@ -12,7 +12,7 @@ from pttt_ooc.site.explore.address import Address
 from pttt_ooc.site.explore.explorer import Explorer
 from pttt_ooc.site.explore.flow import flow_of
 from pttt_ooc.site.explore.flow_map import COLUMN, HEIGHT, pieces
-from pttt_ooc.site.explore.pairs import ListedPair
+from pttt_ooc.site.explore.listed_pair import ListedPair
 from pttt_ooc.site.explore.part import part_of
 from pttt_ooc.site.explore.sources import FixedSources, uniform
 from pttt_ooc.site.shell.application import make_application

@@ -7,7 +7,7 @@ import pytest
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.library.questions.losses import Loss
 from pttt_ooc.site.explore.address import Address
-from pttt_ooc.site.explore.losses import loss_row
+from pttt_ooc.site.explore.loss_lists import loss_row
 
 GAME = named_game("mini-2x2k2-abrupt")
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from pttt_ooc.site.explore import play
+from pttt_ooc.site.explore import play_pages
 from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.games import Games
+from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.local_sources import local_sources
 from pttt_ooc.site.explore.opponents import AskedOpponents
 from pttt_ooc.site.explore.part import part_of
@@ -45,7 +45,7 @@ def url(solved, prepared, tmp_path_factory):
     kept = tmp_path_factory.mktemp("kept")
     with answering(prepared, solved.parent.parent) as client:
         games = Games(kept, AskedOpponents(rules, client, lambda: sources))
-        parts = [part_of(Explorer(rules, client, FixedSources(tuple(sources)))), play.part_of(games)]
+        parts = [part_of(Explorer(rules, client, FixedSources(tuple(sources)))), play_pages.part_of(games)]
         with served(make_application(Shell("Explored", rules.name, parts))) as url:
             yield url
         games.close()

@@ -9,7 +9,7 @@ from tests.kits.patience import PATIENCE
 
 ASKING = """
 import sys
-from pttt_ooc.site.explore.answers import warm_up
+from pttt_ooc.site.explore.strategy_answers import warm_up
 from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.sampled_games import row_at
 from pttt_ooc.library.questions.profile import PreparedProfile

@@ -1,6 +1,6 @@
 """PSRO with learned best responses: the oracle is Q-learning with a network (DQN).
 
-Populations, their payoffs and the meta-solver are those of :mod:`pttt_ooc.learners.exact.oracle`.  A response is
+Populations, their payoffs and the meta-solver are those of :mod:`pttt_ooc.learners.exact.psro`.  A response is
 learned from games against the opponent's mixture: a new network learns the values of actions, and the response is
 greedy.  It is then read at all infosets, and its payoffs are exact.
 """
@@ -11,12 +11,12 @@ import numpy as np
 from pydantic import Field
 
 from pttt_ooc.cfr.sweep.tree import Floats
-from pttt_ooc.learners.deep import losses
+from pttt_ooc.learners.deep import loss_functions
 from pttt_ooc.learners.deep import network as nets
 from pttt_ooc.learners.deep.game_batches import Ints, play
 from pttt_ooc.learners.deep.learner import DeepSettings, Memory
 from pttt_ooc.learners.deep.observation import Sight
-from pttt_ooc.learners.exact.oracle import OracleSettings, PolicySpaceOracles
+from pttt_ooc.learners.exact.psro import OracleSettings, PolicySpaceOracles
 from pttt_ooc.learners.learning_game import LearningGame
 
 
@@ -64,7 +64,7 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
                 mine = sight.players(infosets) == player
                 probabilities = np.empty((len(infosets), sight.squares))
                 if mine.any():
-                    probabilities[mine] = losses.greedy(sight, network, infosets[mine], explored)
+                    probabilities[mine] = loss_functions.greedy(sight, network, infosets[mine], explored)
                 if not mine.all():
                     probabilities[~mine] = sight.rows(1 - player, opponent, infosets[~mine])
                 return probabilities
@@ -72,13 +72,13 @@ class LearnedOracles(PolicySpaceOracles[LearnedOracleSettings]):
             plays = play(sight, chosen.games, movers, rng)
             self.counts.states += len(plays.infosets) + chosen.games
             own = plays.seats % 2 == player
-            memory.add(rng, **{name: column[own] for name, column in losses.steps_of(plays).items()})
+            memory.add(rng, **{name: column[own] for name, column in loss_functions.steps_of(plays).items()})
             for _ in range(chosen.updates):
                 rows = memory.draw(rng, chosen.batch)
-                values, moments = losses.learn_values(sight, values, moments, slow, rows, chosen.rate)
+                values, moments = loss_functions.learn_values(sight, values, moments, slow, rows, chosen.rate)
             if (k + 1) % chosen.refresh == 0:
                 slow = values
-        probabilities = sight.probabilities(player, lambda infosets: losses.greedy(sight, values, infosets))
+        probabilities = sight.probabilities(player, lambda infosets: loss_functions.greedy(sight, values, infosets))
         response = probabilities.astype(self.game.dtype)
         self.game.symmetrise(player, response)
         return response

@@ -21,7 +21,7 @@ from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.disk.numbers import NOISE, join_words
 from pttt_ooc.games.rules.catalogue import aim
 from pttt_ooc.games.rules.game import Game
-from pttt_ooc.games.rules.infoset_text import Attempts, attempts_of
+from pttt_ooc.games.rules.infoset_text import attempts_of
 from pttt_ooc.pipeline.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import (
@@ -120,7 +120,7 @@ class ReportData:
 # Sentences
 
 
-def _describe_attempts(attempts: Attempts) -> str:
+def _describe_attempts(attempts: list[tuple[int, bool]]) -> str:
     words: list[str] = []
     for i, (square, placed) in enumerate(attempts):
         same = i > 0 and attempts[i - 1][1] == placed

@@ -22,8 +22,8 @@ from pttt_ooc.games.structure.building import build_timing, most_cells, timing_s
 from pttt_ooc.games.structure.cells import Cells, CutOrders
 from pttt_ooc.games.structure.index import build_index, layout_of
 from pttt_ooc.games.structure.views import find_pairs
-from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES, budgets, planning
-from pttt_ooc.pipeline.stages.planning import check_budget, plan_run
+from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES, budgets, memory_plan
+from pttt_ooc.pipeline.stages.memory_plan import check_budget, plan_memory
 from tests.kits.patience import PATIENCE
 
 ROOT = Path(__file__).parents[3]
@@ -63,7 +63,7 @@ else:
 
 
 def plan_of(name, **more):
-    return plan_run(check_config({"game": name, **more}), 2)
+    return plan_memory(check_config({"game": name, **more}), 2)
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
@@ -120,9 +120,9 @@ def test_a_large_budget_is_accepted_without_planning(monkeypatch):
         for symmetry in ("full", "none"):
             config = check_config({"game": name, "symmetry": symmetry})
             enough = budgets.surely_enough_mb(config)
-            assert all(each.smallest_mb <= enough for each in plan_run(config, 2).stages.values()), name
+            assert all(each.smallest_mb <= enough for each in plan_memory(config, 2).stages.values()), name
     assert budgets.surely_enough_mb(check_config({})) <= 512, "the default takes no time"
-    monkeypatch.setattr(planning, "plan_run", None)
+    monkeypatch.setattr(memory_plan, "plan_memory", None)
     budgets.refuse_small_budget(check_config({}))
 
 
@@ -146,7 +146,7 @@ def shipped():
     from pttt_ooc.cli.sections import load_file
 
     config = load_file(ROOT / "config.yaml")[0]
-    return config, partial(plan_run, config)
+    return config, partial(plan_memory, config)
 
 
 def used(place, name, stage):
@@ -254,7 +254,7 @@ def test_the_command(tmp_path):
 
 
 def test_a_plan_prints_itself_in_a_notebook():
-    plan = plan_run(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
+    plan = plan_memory(check_config({"game": NAMES[0], "memory_mb": 512}), 1)
     rows = [[cell.text for cell in row] for row in ElementTree.fromstring(plan._repr_html_()).iter("tr")]
-    assert rows[0] == list(planning.HEADINGS) and [row[0] for row in rows[1:]] == list(STAGES)
+    assert rows[0] == list(memory_plan.HEADINGS) and [row[0] for row in rows[1:]] == list(STAGES)
     assert rows[3][1:4] == ["1", f"{plan.stages['solve'].smallest_mb} MB", f"{plan.stages['solve'].memory_mb} MB"]

@@ -16,7 +16,7 @@ from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.pipeline.show.pictures import MARKS
 from pttt_ooc.site.explore import play_api
-from pttt_ooc.site.explore.games import Games
+from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.opponents import PreparingError
 from pttt_ooc.site.explore.play_api import Playing, UsedPlaying
 from pttt_ooc.site.explore.results import FinishedGame, Standing

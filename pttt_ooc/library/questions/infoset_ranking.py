@@ -20,7 +20,7 @@ Entry = tuple[float, int, int]
 """The sum over the different mirror images of an infoset, their count, and the node of one of them."""
 
 
-class Ranking:
+class InfosetRanking:
     """Ranks a player's infosets by the size of a number, slice by slice.
 
     Parameters

@@ -35,8 +35,8 @@ from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.questions.infoset import numbers
 from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.library.questions.sampled_games import choose
+from pttt_ooc.library.scoring.agent_answers import Manner
 from pttt_ooc.library.scoring.agents import errors_of
-from pttt_ooc.library.scoring.answers import Manner
 from pttt_ooc.library.scoring.players import PlayedAgent, played_agent
 
 CONFIDENCE = 0.95

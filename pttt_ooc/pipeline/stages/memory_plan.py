@@ -55,7 +55,7 @@ HEADINGS = ("stage", "threads", "smallest budget", "memory it uses", "disk it ke
 
 
 @dataclass(frozen=True)
-class StagePlan:
+class StageNeeds:
     """The needs of one stage.
 
     Attributes
@@ -86,7 +86,7 @@ class StagePlan:
 
 
 @dataclass(frozen=True)
-class Plan:
+class MemoryPlan:
     """The needs of a run of the workflow.
 
     Attributes
@@ -108,7 +108,7 @@ class Plan:
     budget_mb: float
     counts: Mapping[str, Any]
     sequences: int
-    stages: Mapping[str, StagePlan]
+    stages: Mapping[str, StageNeeds]
     exact_from_mb: int = 0
 
     @property
@@ -140,7 +140,7 @@ class Plan:
         return html_table(title, self.rows(), HEADINGS)
 
 
-def plan_run(config: Config, threads: int) -> Plan:
+def plan_memory(config: Config, threads: int) -> MemoryPlan:
     """Plan a run on at most `threads` threads; for errors see :func:`pttt_ooc.games.rules.catalogue.named_game`."""
     if not config.is_listed:
         return _plan_unlisted(config, threads)
@@ -174,7 +174,7 @@ def plan_run(config: Config, threads: int) -> Plan:
         "finish": min(_MOST_RESTRICTED, _RESTRICTED * 8 * sequences) + chooses * round(_CHOICE * needed_bytes(folded)),
         "export": min(_ROWS_AT_WORK, _PER_ROW * rows),
     }
-    return Plan(
+    return MemoryPlan(
         *(config.game, symmetry, config.memory_mb, counts, sequences),
         _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype)),
         0 if finishes else exact_from,
@@ -187,12 +187,12 @@ def _chooses(config: Config, layout: Layout) -> bool:
     return wanted and finish.needs(layout, choosing=True).smallest_mb <= config.memory_mb
 
 
-def _plan_unlisted(config: Config, threads: int) -> Plan:
+def _plan_unlisted(config: Config, threads: int) -> MemoryPlan:
     """The plan of a game whose infosets are not listed."""
     needs = {"finish": finish.needs(None), "evaluate": finish.needs(None), "report": _PROCESS_ONLY}
     disk = {"finish": (_PLANS, 0.0), "evaluate": (2_000, 0.0), "report": (_REPORT, 0.0)}
     stages = _stages(config, threads, needs, _UNLISTED, disk)
-    return Plan(config.game, config.symmetry, config.memory_mb, {}, 0, stages)
+    return MemoryPlan(config.game, config.symmetry, config.memory_mb, {}, 0, stages)
 
 
 def _stages(
@@ -201,7 +201,7 @@ def _stages(
     needs: Mapping[str, MemoryNeeds[Any]],
     data: Mapping[str, int],
     disk: Mapping[str, tuple[float, float]],
-) -> dict[str, StagePlan]:
+) -> dict[str, StageNeeds]:
     """The plans of all stages, from their needs and from the bytes of their data, of products, and besides them."""
     stages = {}
     for name, need in needs.items():
@@ -214,7 +214,7 @@ def _stages(
         products, besides = disk[name]
         used = round((own + in_memory) / MB)
         disk_mb = (products / MB, (besides + mapped) / MB, mapped / MB)
-        stages[name] = StagePlan(need.smallest_mb, used, *disk_mb, within.threads, need.least)
+        stages[name] = StageNeeds(need.smallest_mb, used, *disk_mb, within.threads, need.least)
     return stages
 
 
@@ -252,7 +252,7 @@ def _disk(
     }
 
 
-def check_budget(plan: Plan, stages: Sequence[str] | None = None) -> None:
+def check_budget(plan: MemoryPlan, stages: Sequence[str] | None = None) -> None:
     """Refuse a budget that is too small for a stage.
 
     Raises

@@ -25,8 +25,8 @@ from pttt_ooc.library.questions.profile import PlayerArrays, PreparedProfile
 from pttt_ooc.library.questions.sampled_games import row_at
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 from pttt_ooc.site.explore.flow import MOST, flow_of
-from pttt_ooc.site.explore.pairs import ListedPair, infoset_record, known, pair_record, plain
-from pttt_ooc.site.explore.profiles import Profiles
+from pttt_ooc.site.explore.listed_pair import ListedPair, infoset_record, known, pair_record, plain
+from pttt_ooc.site.explore.profile_cache import Profiles
 from pttt_ooc.site.service.answerer import AnswersByKind
 from pttt_ooc.site.service.wire import Message
 
