@@ -132,7 +132,7 @@ class SnapshotKeeper(Protocol):
     def keep(self, row: ConvergenceRow, strategies: tuple[SlicedStrategy, SlicedStrategy]) -> None:
         """Save the strategies of an evaluation, which change later."""
 
-    def make_room(self, iteration: int) -> None:
+    def make_space(self, iteration: int) -> None:
         """Delete snapshots to save space; the state of this iteration has been committed."""
 
     def has_all(self, iteration: int) -> bool:
@@ -302,7 +302,7 @@ class SolveRun:
                     self._commit()
                 committed = time.perf_counter()
             if keeper:
-                keeper.make_room(self.solver.iteration)
+                keeper.make_space(self.solver.iteration)
             yield row
 
     def _iterate(self) -> None:

@@ -32,7 +32,7 @@ from pttt_ooc.exact.double_oracle.sparse_plan import (
     behave,
     canonical_action,
     next_infoset,
-    with_room,
+    with_capacity,
 )
 from pttt_ooc.games.rules.game import Game
 
@@ -161,7 +161,7 @@ def _written_out(
 
 def allow_steps(rules: RuleTables, plan: SparsePlan, response: IntegerResponse) -> tuple[SparsePlan, int]:
     """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
-    plan = with_room(plan, len(response.squares) + SPARE)
+    plan = with_capacity(plan, len(response.squares) + SPARE)
     before = int(plan.counts[1])
     done: list[tuple[int, Any, Any, Any]] = []  # infoset, canonical square, orientation and stabiliser after it
     for parent, result, square in zip(response.parents, response.results, response.squares, strict=True):

@@ -29,8 +29,8 @@ from pttt_ooc.exact.double_oracle.lazy_response import keep_only
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import bare_kernel, piece
 
-ROOM = 1 << 16
-"""Room for the first search; one that does not fit has four times as much."""
+CAPACITY = 1 << 16
+"""Entries of the first search's arrays; one that does not fit has four times as many."""
 _ZERO = 0  # the row of the memo that has the number 0
 
 
@@ -83,7 +83,7 @@ class Memo(NamedTuple):
 
 
 class Search(NamedTuple):
-    """The room of a search; depth d is the number of attempts on the way, or in the recursion of a bound.
+    """The arrays of a search; depth d is the number of attempts on the way, or in the recursion of a bound.
 
     Attributes
     ----------
@@ -144,13 +144,16 @@ def integer_response(rules: RuleTables, responder: int, plan: IntegerPlan, bound
     bounded
         Whether attempts are dropped by their bounds; without, all are searched: for tests.
     """
-    tree, room = _tree(plan), ROOM
+    tree, capacity = _tree(plan), CAPACITY
     while True:
-        memo, search = _memo(room, tree.weights.shape[1]), _room(room, rules.squares, tree.weights.shape[1])
+        memo, search = (
+            _memo(capacity, tree.weights.shape[1]),
+            _search_arrays(capacity, rules.squares, tree.weights.shape[1]),
+        )
         _respond_from_start(rules, responder, tree, memo, search, bounded)
         if not search.counts[2] and not memo.counts[1]:
             break
-        room *= 4
+        capacity *= 4
     size = int(search.counts[0])
     return IntegerResponse(
         value=from_limbs(search.totals[-1]),
@@ -173,19 +176,19 @@ def _tree(plan: IntegerPlan) -> Tree:
     return Tree(np.array(plan.marks, np.int64), starts, bits, np.ascontiguousarray(after), arriving, weights)
 
 
-def _memo(room: int, limbs: int) -> Memo:
-    keys, rows = np.zeros(2 * room, np.uint64), np.zeros(2 * room, np.int32)
-    return Memo(np.array([1, 0]), keys, rows, np.zeros((room, limbs), np.int64))
+def _memo(capacity: int, limbs: int) -> Memo:
+    keys, rows = np.zeros(2 * capacity, np.uint64), np.zeros(2 * capacity, np.int32)
+    return Memo(np.array([1, 0]), keys, rows, np.zeros((capacity, limbs), np.int64))
 
 
-def _room(room: int, squares: int, limbs: int) -> Search:
+def _search_arrays(capacity: int, squares: int, limbs: int) -> Search:
     depths = squares + 2
     return Search(
         counts=np.zeros(3, np.int64),
-        positions=np.zeros(room, np.int32),
-        parents=np.zeros(room, np.int32),
-        results=np.zeros(room, np.int8),
-        squares=np.zeros(room, np.int8),
+        positions=np.zeros(capacity, np.int32),
+        parents=np.zeros(capacity, np.int32),
+        results=np.zeros(capacity, np.int8),
+        squares=np.zeros(capacity, np.int8),
         bounds=np.zeros((depths, squares, limbs), np.int64),
         open=np.zeros((depths, squares), np.bool_),
         totals=np.zeros((depths, limbs), np.int64),
@@ -394,7 +397,7 @@ def _respond(
     """
     own, tried, begin, end = at
     base, best, total = search.counts[0], search.best[depth], search.totals[depth]
-    # Without room, everything is searched again with more; what is found until then is not used.
+    # Without space, everything is searched again with more; what is found until then is not used.
     if end > len(search.positions) or memo.counts[1]:
         search.counts[2] = 1
         return

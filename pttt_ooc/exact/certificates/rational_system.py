@@ -234,18 +234,18 @@ def _factor_matrix(matrix: Any) -> tuple[int, tuple[Ints, ...]]:
     except RuntimeError as error:
         raise SingularError("A basis of a linear program is singular.") from error
     columns, rows = np.argsort(order.perm_c).astype(np.int64), np.argsort(order.perm_r).astype(np.int64)
-    room = int(order.nnz) + size
+    capacity = int(order.nnz) + size
     for prime in PRIMES:
         while True:
             starts, inverses = np.zeros((2, size + 1), np.int64), np.zeros(size, np.int64)
-            pivots, entries = rows.copy(), np.zeros((2, 2, room), np.int64)
+            pivots, entries = rows.copy(), np.zeros((2, 2, capacity), np.int64)
             used, column = np.zeros(size, np.bool_), np.zeros(size, np.int64)
             parts = matrix.indptr, matrix.indices, matrix.data
             factors = starts, entries, pivots, inverses, columns
             done = _factor(prime, parts, factors, used, column)
             if done != _NO_ROOM:
                 break
-            room *= 2
+            capacity *= 2
         if done == size:
             return prime, factors
     raise SingularError("A basis of a linear program is singular.")
@@ -274,23 +274,23 @@ def _factor(prime: int, matrix: Any, factors: Any, used: Any, column: Any) -> An
     matrix
         Starts of columns, rows and entries.
     factors
-        ``starts`` (2, n + 1) and ``entries`` (2, 2, room): rows or pivots, and numbers, of the columns of the lower and
-        of the upper factor; ``pivots`` (n,), the row of each pivot, at first the preferred ones; ``inverses`` (n,) of
-        the pivots; ``columns`` (n,), their order.
+        ``starts`` (2, n + 1) and ``entries`` (2, 2, capacity): rows or pivots, and numbers, of the columns of the lower
+        and of the upper factor; ``pivots`` (n,), the row of each pivot, at first the preferred ones; ``inverses`` (n,)
+        of the pivots; ``columns`` (n,), their order.
     used, column
-        Room for n marks, all false, and for n numbers, all 0.
+        Space for n marks, all false, and for n numbers, all 0.
 
     Returns
     -------
     done
-        The number of pivots; less than n: the matrix is singular modulo the prime; -1: there is no room.
+        The number of pivots; less than n: the matrix is singular modulo the prime; -1: there is no space.
     """
     column_starts, rows, numbers = matrix
     starts, entries, pivots, inverses, columns = factors
-    size, room = len(columns), entries.shape[2]
+    size, capacity = len(columns), entries.shape[2]
     for j in range(size):
         lower, upper = starts[0, j], starts[1, j]
-        if max(lower, upper) + size > room:
+        if max(lower, upper) + size > capacity:
             return np.int64(_NO_ROOM)
         # The column's numbers, modulo the prime, at their rows.
         for k in range(column_starts[columns[j]], column_starts[columns[j] + 1]):

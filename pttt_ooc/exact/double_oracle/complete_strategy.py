@@ -134,8 +134,8 @@ def write_whole(
     layout = (i.placed, i.failed, i.node_start, i.sequence_start, *order_counts(index.game, player).tables)
 
     def write(first: int) -> None:
-        room, chances = np.zeros(rules.squares, np.int64), np.zeros(rules.squares)
-        _write(rules, player, plan, *layout, first, min(first + _VIEWS, len(i.placed)), always, room, chances, into)
+        path, chances = np.zeros(rules.squares, np.int64), np.zeros(rules.squares)
+        _write(rules, player, plan, *layout, first, min(first + _VIEWS, len(i.placed)), always, path, chances, into)
 
     for _ in in_order(write, range(0, len(i.placed), _VIEWS), threads):
         pass
@@ -161,7 +161,7 @@ def _write(
     chances: Any,
     into: Any,
 ) -> None:
-    """Write the views from `first` to `last`; `path` and `chances` have room for a number for each square."""
+    """Write the views from `first` to `last`; `path` and `chances` have space for a number for each square."""
     setup = rules.setup[player]
     for view in range(first, last):
         if sequence_start[view] == sequence_start[view + 1]:

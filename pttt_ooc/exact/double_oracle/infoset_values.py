@@ -28,7 +28,7 @@ from pttt_ooc.jit import bare_kernel
 from pttt_ooc.types import Attempts
 
 _OWN, _BEST = 0, 1
-_ROOM = 1 << 14  # positions, at first
+_CAPACITY = 1 << 14  # positions, at first
 
 
 class Fitting(NamedTuple):
@@ -69,7 +69,7 @@ class InfosetValues:
         digests = np.zeros((int(opponent.counts[0]), 2), np.uint64)
         digest_plan(rules, opponent, opponent.chances.view(np.uint64), digests)
         self._opponent = (1 - player, opponent, digests, new_bounds(rules.squares, memo_mb), True, new_transpositions())
-        self._give_room(_ROOM)
+        self._allocate(_CAPACITY)
 
     def fitting(self, attempts: Attempts) -> Fitting:
         """The opponent's positions after some attempts of the player.
@@ -81,7 +81,7 @@ class InfosetValues:
         """
         path = _path(attempts)
         while (found := follow(self._rules, self._opponent, self._positions, path))[4] > len(self._positions.reach):
-            self._give_room(4 * len(self._positions.reach))
+            self._allocate(4 * len(self._positions.reach))
         begin, end, payoff = found[3:]
         there, of = slice(begin, end), self._positions
         return Fitting(of.marks[there].copy(), of.fails[there].copy(), of.reach[there].copy(), float(payoff))
@@ -104,10 +104,10 @@ class InfosetValues:
             value = _value(self._rules, self._opponent, self._own, self._positions, self._steps, path, kind, position)
             if not self._steps.counts[2]:
                 return float(value)
-            self._give_room(4 * len(self._positions.reach))
+            self._allocate(4 * len(self._positions.reach))
 
-    def _give_room(self, room: int) -> None:
-        self._positions, self._steps = new_positions(room), new_steps(room, self._rules.squares)
+    def _allocate(self, capacity: int) -> None:
+        self._positions, self._steps = new_positions(capacity), new_steps(capacity, self._rules.squares)
 
 
 def _restrict_to_played(plan: SparsePlan) -> SparsePlan:
@@ -124,7 +124,7 @@ def _path(attempts: Attempts) -> NDArray[np.int64]:
 
 @bare_kernel
 def _value(rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any, path: Any, kind: int, at: Any) -> Any:
-    """The value after a path, by the own plan or the best response; ``steps.counts[2]`` is set if room is missing.
+    """The value after a path, by the own plan or the best response; ``steps.counts[2]`` is set if space is missing.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ from pttt_ooc.exact.double_oracle.clairvoyance import (
     row_of,
 )
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
-from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_capacity
 from pttt_ooc.exact.double_oracle.transpositions import new_transpositions, note, proven, transposition_key
 from pttt_ooc.jit import bare_kernel, piece
 
@@ -150,7 +150,7 @@ class Responder:
     def __init__(self, rules: RuleTables, player: int, memo_mb: float) -> None:
         self._rules, self._player = rules, player
         self._bounds, self._known = new_bounds(rules.squares, memo_mb), new_transpositions()
-        self._room = 1 << 16
+        self._capacity = 1 << 16
 
     def limit(self, memo_mb: float) -> None:
         """Keep bounds in at most so many megabytes."""
@@ -174,7 +174,7 @@ class Responder:
     def face(self, plan: SparsePlan, own: SparsePlan, bounded: bool = True) -> None:
         """Prepare for subtrees of one response: the opponent's plan, and the responder's."""
         self._bounds.counts[2] += 1
-        self._give_room(self._room)
+        self._allocate(self._capacity)
         digests = np.zeros((int(plan.counts[0]), 2), np.uint64)
         digest_plan(self._rules, plan, plan.chances.view(np.uint64), digests)
         self._own, self._opponent = own, (1 - self._player, plan, digests, self._bounds, bounded, self._known)
@@ -193,7 +193,7 @@ class Responder:
             )
             if not steps.counts[2]:
                 break
-            self._give_room(4 * self._room)
+            self._allocate(4 * self._capacity)
         size = int(steps.counts[0])
         kept = steps._replace(
             parents=steps.parents[:size].copy(),
@@ -210,16 +210,16 @@ class Responder:
         outlook = Outlook(np.zeros(n), np.zeros(n), np.zeros((n, 2), np.bool_))
         taken = np.array(path, np.int64).reshape(-1, 2)
         while not look_out(self._rules, self._opponent, self._positions, self._steps, taken, outlook):
-            self._give_room(4 * self._room)
+            self._allocate(4 * self._capacity)
         return outlook
 
     def leave(self) -> None:
-        """Let go of both plans, and of the room for a search, until :meth:`face`."""
+        """Let go of both plans, and of the space for a search, until :meth:`face`."""
         del self._own, self._opponent, self._positions, self._steps
 
-    def _give_room(self, room: int) -> None:
-        self._room = room
-        self._positions, self._steps = new_positions(room), new_steps(room, self._rules.squares)
+    def _allocate(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._positions, self._steps = new_positions(capacity), new_steps(capacity, self._rules.squares)
 
 
 class Outlook(NamedTuple):
@@ -240,21 +240,21 @@ class Outlook(NamedTuple):
     goes_on: NDArray[np.bool_]
 
 
-def new_positions(room: int) -> Positions:
-    """Room for so many positions of the opponent."""
-    wide, narrow = (np.zeros((4, room), np.int32), np.zeros(room, np.int8))
-    return Positions(wide[0], narrow, wide[1], wide[2], wide[3], np.zeros(room))
+def new_positions(capacity: int) -> Positions:
+    """Space for so many positions of the opponent."""
+    wide, narrow = (np.zeros((4, capacity), np.int32), np.zeros(capacity, np.int8))
+    return Positions(wide[0], narrow, wide[1], wide[2], wide[3], np.zeros(capacity))
 
 
-def new_steps(room: int, squares: int) -> Steps:
-    """Room for so many actions of a response, and for the bounds on a board of so many squares."""
+def new_steps(capacity: int, squares: int) -> Steps:
+    """Space for so many actions of a response, and for the bounds on a board of so many squares."""
     counts, bounds = np.zeros(3, np.int64), np.empty((squares + 1, 2, squares))
-    return Steps(np.zeros(room, np.int32), np.zeros(room, np.int8), np.zeros(room, np.int8), counts, bounds)
+    return Steps(np.zeros(capacity, np.int32), np.zeros(capacity, np.int8), np.zeros(capacity, np.int8), counts, bounds)
 
 
 def allow_response(rules: RuleTables, plan: SparsePlan, response: Response) -> tuple[SparsePlan, int]:
     """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
-    plan = with_room(plan, len(response.steps.parents) + SPARE)
+    plan = with_capacity(plan, len(response.steps.parents) + SPARE)
     before = int(plan.counts[1])
     allow_steps(rules, plan, response.steps, np.zeros(len(response.steps.parents), np.int64))
     return plan, int(plan.counts[1]) - before
@@ -303,8 +303,8 @@ def _opponent_moves(
     Returns
     -------
     top, value
-        The end of the stack, which may be beyond its room, and the responder's payoff where the game ends, times the
-        reach.
+        The end of the stack, which may be beyond its capacity, and the responder's payoff where the game ends, times
+        the reach.
     """
     infoset, g, marks, fails, stabiliser = at
     total = 0.0
@@ -340,7 +340,7 @@ def follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
     -------
     own, tried, stabiliser, begin, top, payoff
         The responder's marks, failed squares and stabiliser; the first position and the end of the positions, which may
-        be beyond the room; what the responder got since the last attempt.
+        be beyond the capacity; what the responder got since the last attempt.
     """
     player, plan = opponent[0], opponent[1]
     responder = 1 - player
@@ -397,7 +397,7 @@ def search_subtree(
 
 @bare_kernel
 def look_out(rules: Any, opponent: Any, positions: Any, steps: Any, path: Any, outlook: Any) -> bool:
-    """See :class:`Outlook`; returns whether there was room for all positions."""
+    """See :class:`Outlook`; returns whether there was space for all positions."""
     own, tried, stabiliser, begin, top, _ = follow(rules, opponent, positions, path)
     if top > len(positions.reach):
         return False

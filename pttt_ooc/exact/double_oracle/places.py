@@ -32,7 +32,7 @@ class Places(NamedTuple):
     hidden, orders, ending_failed
         See :class:`pttt_ooc.games.structure.orders.OrderCounts`.
     path, image : int64 (M,)
-        Room for the squares of an infoset, in the order of the attempts, and for those of a mirror image.
+        Space for the squares of an infoset, in the order of the attempts, and for those of a mirror image.
     """
 
     setup: int

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.exact.double_oracle.clairvoyance import choice
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
-from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, has_room, next_infoset, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, has_capacity, next_infoset, with_capacity
 from pttt_ooc.jit import bare_kernel, piece
 
 
@@ -60,7 +60,7 @@ class HistoryFinder:
         """Go on from a state."""
         self._known, self._size = state["known"].copy(), len(state["payoffs"])
         found = WonHistories(*(state[name] for name in WonHistories._fields))
-        self._found = _with_room(found) if self._size else self._found
+        self._found = _with_capacity(found) if self._size else self._found
 
     def find_won(self, plans: Plans) -> tuple[Plans, WonHistories]:
         """The won histories of two plans, old ones first; the plans get the rule's actions where they have none.
@@ -68,7 +68,7 @@ class HistoryFinder:
         Since the last call, the plans may only have grown.
         """
         while True:
-            first, second = (with_room(plan, SPARE) for plan in plans)
+            first, second = (with_capacity(plan, SPARE) for plan in plans)
             plans = first, second
             fresh = _fresh(first, self._known[0]), _fresh(second, self._known[1])
             counts = np.array([self._size, 0])
@@ -77,14 +77,14 @@ class HistoryFinder:
             if not counts[1]:
                 break
             if counts[0] == len(self._found.payoffs):
-                self._found = _with_room(self._found)
+                self._found = _with_capacity(self._found)
         self._size, self._known = int(counts[0]), np.array([first.counts, second.counts])
         size = slice(self._size)
         return plans, WonHistories(self._found.first[size], self._found.second[size], self._found.payoffs[size])
 
 
-def _with_room(found: WonHistories) -> WonHistories:
-    """The same with room for half as many more."""
+def _with_capacity(found: WonHistories) -> WonHistories:
+    """The same with space for half as many more."""
     more = slice(len(found.payoffs) // 2 + 1)
     return WonHistories(*(np.concatenate([part, np.empty_like(part[more])]) for part in found))
 
@@ -148,7 +148,7 @@ def _walk(
         plan, infoset, turn, own, others = second, infoset1, g, marks1, marks0
     # At an infoset without an allowed action, the rule's is allowed.
     if not plan.choices[infoset]:
-        if not has_room(plan):
+        if not has_capacity(plan):
             counts[1] = 1
             return
         allow(rules, plan, infoset, choice(rules, player, 0, plan.marks[infoset], plan.fails[infoset]))
@@ -166,7 +166,7 @@ def _walk(
             share = scale / plan.orbits[sequence] if player == 1 else scale
             placed = 0 if others & bit else 1
             marks = own | bit if placed else own
-            if counts[0] == len(found.payoffs) or not has_room(plan):
+            if counts[0] == len(found.payoffs) or not has_capacity(plan):
                 counts[1] = 1
                 return
             # A win is a won history; it is listed if one of its two last sequences is new.

@@ -15,7 +15,7 @@ from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import bare_kernel, piece
 
 SPARE = 64
-"""Infosets and sequences for which a plan gets more room, at least."""
+"""Infosets and sequences for which a plan gets more space, at least."""
 
 PLAYED = 1e-300
 """Less than any probability of an action that a plan plays."""
@@ -24,7 +24,7 @@ PLAYED = 1e-300
 class SparsePlan(NamedTuple):
     """The infosets and the sequences of one player, in the order in which they were made.
 
-    The arrays have room for more; infoset 0 is the player's first.
+    The arrays have space for more; infoset 0 is the player's first.
 
     Attributes
     ----------
@@ -61,26 +61,26 @@ class SparsePlan(NamedTuple):
 
 def first_infoset(rules: RuleTables, player: int) -> SparsePlan:
     """A plan with the player's first infoset, and no allowed action."""
-    n, room = rules.squares, 16 * SPARE
+    n, capacity = rules.squares, 16 * SPARE
     plan = SparsePlan(
         counts=np.array([1, 0]),
-        children=np.full((room, 2 * n), -1, np.int32),
-        actions=np.full((room, n), -1, np.int32),
-        choices=np.zeros(room, np.int32),
-        before=np.full(room, -1, np.int32),
-        stabilisers=np.zeros(room, np.int64),
-        marks=np.zeros(room, np.int64),
-        fails=np.zeros(room, np.int64),
-        infosets=np.zeros(room, np.int32),
-        orbits=np.zeros(room, np.int32),
-        chances=np.zeros(room),
+        children=np.full((capacity, 2 * n), -1, np.int32),
+        actions=np.full((capacity, n), -1, np.int32),
+        choices=np.zeros(capacity, np.int32),
+        before=np.full(capacity, -1, np.int32),
+        stabilisers=np.zeros(capacity, np.int64),
+        marks=np.zeros(capacity, np.int64),
+        fails=np.zeros(capacity, np.int64),
+        infosets=np.zeros(capacity, np.int32),
+        orbits=np.zeros(capacity, np.int32),
+        chances=np.zeros(capacity),
     )
     plan.stabilisers[0], plan.marks[0] = rules.everything, rules.setup[player]
     return plan
 
 
-def with_room(plan: SparsePlan, more: int) -> SparsePlan:
-    """The plan with room for so many more infosets and sequences."""
+def with_capacity(plan: SparsePlan, more: int) -> SparsePlan:
+    """The plan with space for so many more infosets and sequences."""
     needed = int(plan.counts.max()) + more
     if needed <= len(plan.before):
         return plan
@@ -97,7 +97,7 @@ def squares_of(plan: SparsePlan) -> NDArray[np.int8]:
 
 
 def trim_plan(plan: SparsePlan) -> SparsePlan:
-    """A copy with no more room than there are infosets or sequences."""
+    """A copy with no more space than there are infosets or sequences."""
     size = int(plan.counts.max())
     parts = {name: part[:size].copy() for name, part in plan._asdict().items() if name != "counts"}
     return plan._replace(counts=plan.counts.copy(), **parts)
@@ -110,8 +110,8 @@ def _longer(array: NDArray[Any], size: int, blank: int) -> NDArray[Any]:
 
 
 @piece
-def has_room(plan: Any) -> bool:
-    """Whether there is room for another infoset and another sequence."""
+def has_capacity(plan: Any) -> bool:
+    """Whether there is space for another infoset and another sequence."""
     return bool(max(plan.counts[0], plan.counts[1]) < len(plan.before))
 
 
@@ -171,7 +171,7 @@ def prune_plan(rules: RuleTables, player: int, plan: SparsePlan, least: float) -
     plan, sequences
         The smaller plan, and the number that each of its sequences had.
     """
-    smaller = with_room(first_infoset(rules, player), int(plan.counts.max()) + SPARE)
+    smaller = with_capacity(first_infoset(rules, player), int(plan.counts.max()) + SPARE)
     sequences = np.zeros(int(plan.counts[1]), np.int64)
     infosets = np.full(int(plan.counts[0]), -1, np.int64)
     _copy_likely(rules, plan, least, smaller, infosets, sequences)

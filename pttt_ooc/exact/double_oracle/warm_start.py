@@ -13,7 +13,7 @@ import numpy as np
 from pttt_ooc.exact.double_oracle.places import find_place, places_of, sequence_at, write_path
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
-from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, allow, has_room, next_infoset, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, allow, has_capacity, next_infoset, with_capacity
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.jit import bare_kernel
 
@@ -35,7 +35,7 @@ def allow_played(
     """
     places = [places_of(strategy.index, strategy.player) for strategy in strategies]
     while True:
-        first, second = (with_room(plan, SPARE) for plan in plans)
+        first, second = (with_capacity(plan, SPARE) for plan in plans)
         plans, counts = (first, second), np.zeros(2, np.int64)
         start = (np.int64(0), np.int64(0), np.int64(0), *rules.setup)
         probabilities = (strategies[0].probabilities, strategies[1].probabilities)
@@ -98,7 +98,7 @@ def _walk(
             if placed and rules.wins[player, marks]:
                 pass
             elif placed == 0 or (marks | others) != rules.full:
-                if not has_room(plan):
+                if not has_capacity(plan):
                     counts[1] = 1
                     return
                 after = np.int64(next_infoset(rules, plan, infoset, square, placed))

@@ -11,7 +11,7 @@ from pttt_ooc.errors import GameError
 from pttt_ooc.exact.double_oracle.lazy_response import Steps, allow_steps
 from pttt_ooc.exact.double_oracle.places import find_place, key_at, places_of, rank_at, sequence_at, write_path
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
-from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, with_capacity
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Floats
 from pttt_ooc.jit import bare_kernel, piece
@@ -77,7 +77,7 @@ class PlanPlaces:
 
     def allow_everywhere(self, plan: SparsePlan, choices: Choices) -> SparsePlan:
         """Allow the action of a pure strategy at all infosets of a plan that have an action."""
-        plan = with_room(plan, int(plan.counts[0]) + SPARE)
+        plan = with_capacity(plan, int(plan.counts[0]) + SPARE)
         _allow_everywhere(self._rules, self._places, plan, choices)
         return plan
 
@@ -96,11 +96,11 @@ class PlanPlaces:
         plan, added
             The plan, and the number of new sequences.
         """
-        room, before = int(plan.counts[1]) + int(plan.counts[0]) * 16 + _LONGEST, int(plan.counts[1])
+        capacity, before = int(plan.counts[1]) + int(plan.counts[0]) * 16 + _LONGEST, int(plan.counts[1])
         start = (np.int64(0), np.int64(plan.marks[0]), np.int64(0), np.int64(plan.stabilisers[0]))
         while True:
-            counts, blank = np.zeros(3, np.int64), np.zeros(room, np.int8)
-            steps = Steps(np.zeros(room, np.int32), blank, blank.copy(), counts, np.zeros((0, 0, 0)))
+            counts, blank = np.zeros(3, np.int64), np.zeros(capacity, np.int8)
+            steps = Steps(np.zeros(capacity, np.int32), blank, blank.copy(), counts, np.zeros((0, 0, 0)))
             _walk(
                 self._rules,
                 self._places,
@@ -114,9 +114,9 @@ class PlanPlaces:
             )
             if not counts[2]:
                 break
-            room *= 2
+            capacity *= 2
         size = int(counts[0])
-        plan = with_room(plan, size + SPARE)
+        plan = with_capacity(plan, size + SPARE)
         allow_steps(self._rules, plan, steps, np.zeros(size, np.int64))
         return plan, int(plan.counts[1]) - before
 

@@ -234,7 +234,7 @@ def consistent(source, receiver, received):
     """
     first_kind = (1 << received) - 1  # placed by the source, failed by the receiver
     second_kind = ((1 << source.columns.shape[1]) - 1) & ~first_kind
-    # The room: two matrices for each pair of sets that fit, with a row for each of the receiver's times.
+    # The space: two matrices for each pair of sets that fit, with a row for each of the receiver's times.
     columns, rows = source.first_column, source.first_row
     size = 0
     for b in range(len(source.sets)):

@@ -101,9 +101,9 @@ def projected_replicator(
 
 def project(point: Matrix, floor: float) -> Matrix:
     """The nearest point whose entries are at least `floor` and sum to 1 (Duchi et al. 2008, figure 1)."""
-    room = 1 - floor * len(point)
+    shared = 1 - floor * len(point)
     ordered = np.sort(point - floor)[::-1]
-    excess = (np.cumsum(ordered) - room) / np.arange(1, len(point) + 1)
+    excess = (np.cumsum(ordered) - shared) / np.arange(1, len(point) + 1)
     threshold = excess[np.flatnonzero(ordered > excess)[-1]]
     result: Matrix = np.maximum(point - floor - threshold, 0) + floor
     return result

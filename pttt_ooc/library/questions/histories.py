@@ -198,8 +198,8 @@ def walk(own, side, probabilities, alike, some):
     free = full & ~tried
     seen_empty, seen_marked = 0, 0
 
-    count, room = 0, 256
-    reach, ends = np.empty(room), np.empty(4 * room, np.int64)
+    count, capacity = 0, 256
+    reach, ends = np.empty(capacity), np.empty(4 * capacity, np.int64)
 
     # A level for each attempt of the opponent: the state before the attempt, and the squares left to try.
     weight, rows = np.empty(size + 1), np.empty((size + 1, size))
@@ -220,15 +220,15 @@ def walk(own, side, probabilities, alike, some):
         # All of the player's attempts are made, and it is their turn: this is a history of the infoset.
         if arrived:
             arrived = False
-            if count == room:
-                # Twice as much room.
+            if count == capacity:
+                # Twice as much space.
                 before, ended = reach, ends
-                reach, ends = np.empty(2 * room), np.empty(8 * room, np.int64)
-                for h in range(room):
+                reach, ends = np.empty(2 * capacity), np.empty(8 * capacity, np.int64)
+                for h in range(capacity):
                     reach[h] = before[h]
-                for at in range(4 * room):
+                for at in range(4 * capacity):
                     ends[at] = ended[at]
-                room *= 2
+                capacity *= 2
             code = 0
             for slot in range(depth):
                 code |= order[slot] << BITS * slot

@@ -37,7 +37,7 @@ from pttt_ooc.exact.double_oracle.sparse_plan import (
     first_infoset,
     next_infoset,
     squares_of,
-    with_room,
+    with_capacity,
 )
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.pipeline.files.solution import Strategies, write_solution
@@ -206,7 +206,7 @@ def _read(root: Path, rules: RuleTables, player: int, *, plays: bool) -> SparseP
     before, placed, leads, squares, chances = (read_array(root, f"plan/{player}/{name}") for name in _NAMES)
     try:
         _check_columns(rules, before, placed, leads, squares, chances)
-        plan = with_room(first_infoset(rules, player), max(len(before), len(leads)))
+        plan = with_capacity(first_infoset(rules, player), max(len(before), len(leads)))
         made = [1, 0]  # infosets and sequences; each comes after those that it needs
         while made != [len(before), len(leads)]:
             infoset, sequence = made

@@ -11,7 +11,7 @@ from pttt_ooc.disk.numbers import thousands
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.exact.double_oracle.memory_budget import LEAST_TABLES, fixed_needs, needs_of
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
-from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset, with_capacity
 from pttt_ooc.games.rules.catalogue import KNOWN_COUNTS
 from pttt_ooc.games.rules.game import Game
 
@@ -47,7 +47,7 @@ def needs_of_game(game: Game, budget_mb: int) -> FrontierNeeds:
     rules = rule_tables(game)
     fixed = sum(fixed_needs(rules).values()) + LEAST_TABLES
     first = needs_of((first_infoset(rules, 0), first_infoset(rules, 1)), 0, True)
-    plans = tuple(with_room(first_infoset(rules, player), _TRIED) for player in (0, 1))
+    plans = tuple(with_capacity(first_infoset(rules, player), _TRIED) for player in (0, 1))
     for plan in plans:
         plan.counts[:] = _TRIED
     per_sequence = sum(needs_of((plans[0], plans[1]), round(2 * _TRIED * _HISTORIES), True).values()) / (2 * _TRIED)

@@ -122,7 +122,7 @@ class Dialogue:
         return Text("\n").join([*heading, *_board_lines(rows, widths, self.console.options.ascii_only)])
 
     def side_by_side(self, *boards: Text) -> None:
-        """Print boards side by side if there is room, else one below the other."""
+        """Print boards side by side if there is space, else one below the other."""
         parts = [board.split("\n") for board in boards]
         widths = [max(map(len, lines)) for lines in parts]
         if sum(widths) + _GAP * (len(boards) - 1) > self.console.width:

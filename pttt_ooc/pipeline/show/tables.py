@@ -98,16 +98,16 @@ def _printable_text(cell: object) -> str:
 
 
 def _widths(lines: Sequence[Sequence[str]], width: int | None) -> list[int] | None:
-    """The widths of the columns, so that words stay whole; None if there is not enough room."""
+    """The widths of the columns, so that words stay whole; None if there is not enough space."""
     columns = list(zip(*lines, strict=True))
     widths = [max(map(len, column)) for column in columns]
     least = [max(len(word) for cell in column for word in [*cell.split(" "), ""]) for column in columns]
     if width is None:
         return widths
-    room = width - len(_GAP) * (len(columns) - 1)
-    if sum(least) > room:
+    space = width - len(_GAP) * (len(columns) - 1)
+    if sum(least) > space:
         return None
-    while sum(widths) > room:
+    while sum(widths) > space:
         widest = max((n for n in range(len(columns)) if widths[n] > least[n]), key=lambda n: widths[n])
         widths[widest] -= 1
     return widths

@@ -121,7 +121,7 @@ class Snapshots:
         text = json.dumps({str(t): sizes[t] for t in sorted(sizes)})
         atomic_write_text(self.directory / _SIZES, text + "\n")  # before any snapshot is deleted
 
-    def make_room(self, iteration: int) -> None:
+    def make_space(self, iteration: int) -> None:
         """Delete snapshots that are not kept at an iteration, if all together exceed the budget.
 
         The state of that iteration must be saved already: an earlier state may need the deleted snapshots.
@@ -158,7 +158,7 @@ class Snapshots:
         StoreError
             If it cannot be written.
         """
-        self.make_room(iteration)
+        self.make_space(iteration)
         with fresh_store(directory / SNAPSHOTS) as root, explain_errors(f"write {directory / SNAPSHOTS}"):
             for t in self._iterations_to_keep(self._sizes(), iteration):
                 shutil.copytree(self._path(t), root / self._path(t).name, copy_function=_link_or_copy)

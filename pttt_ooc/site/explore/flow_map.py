@@ -20,7 +20,7 @@ from pttt_ooc.site.shell.rendering import render, wants_part
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 COLUMN, HEIGHT = 96, 300
-_READ = 15.0  # a lower piece has no room for its text
+_READ = 15.0  # a lower piece has no space for its text
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Piece:
     infoset, address
         One infoset of the class, and its page; empty: rare ones together.
     label
-        Its last attempt; empty where there is no room.
+        Its last attempt; empty where there is no space.
     opacity
         Of its shade.
     words

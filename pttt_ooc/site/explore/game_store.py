@@ -129,7 +129,7 @@ class Games:
             If there is no such opponent, or it is still being prepared, or the person has too many open games.
         """
         opponent = self._opponent(key, 1 - player)
-        self.store.check_room(owner)
+        self.store.check_quota(owner)
         self.opponents.prepare(opponent)
         return self._begin(owner, opponent, play_opponent(self.opponents, opponent, start(self.game), self._draw))
 
@@ -150,7 +150,7 @@ class Games:
         if not 0 < step < len(attempts) or attempts[step].player != me:
             raise PlayError("A game is played on from one of your attempts, but for the first of all; choose one.", 400)
         opponent = self._opponent(played.opponent.key, 1 - me, played.opponent.digest)
-        self.store.check_room(owner)
+        self.store.check_quota(owner)
         self.opponents.prepare(opponent)
         before = replay(self.game, [attempt.square for attempt in attempts[:step]])
         theirs = self.opponents.draw_infoset(opponent, before.infoset(me), self._draw())

@@ -34,7 +34,7 @@ from pttt_ooc.library.questions.mistakes import find_differences, find_mistakes
 from pttt_ooc.library.questions.profile import PreparedProfile, best_response_of, size_on_disk
 from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
 from pttt_ooc.pipeline.stages.preparation import prepare_index
-from pttt_ooc.site.explore.profile_cache import is_whole, make_room, mark_whole
+from pttt_ooc.site.explore.profile_cache import is_whole, make_space, mark_whole
 from pttt_ooc.site.service.logs import lines_logged, start_logging
 
 Tree = TypeVar("Tree")
@@ -79,9 +79,9 @@ def prepare(
         [first, second], arrays = _read(named, engine, indices, replies)
 
         def profile_at(where: Path) -> PreparedProfile:
-            # Room is made before anything is written; the mark comes last, as it says that the profile is whole.
+            # Space is made before anything is written; the mark comes last, as it says that the profile is whole.
             needed = 0 if is_whole(where) else size_on_disk((first, second), engine.index)
-            make_room(where.parent, budget, needed, where.name)
+            make_space(where.parent, budget, needed, where.name)
             profile = PreparedProfile.prepare(first, second, engine, where, MEMORY_MB)
             assert profile.directory is not None
             mark_whole(where, profile.directory, directory, engine.index.symmetry)
@@ -98,7 +98,7 @@ def prepare(
             )
         tell("values of all infosets", 0.6 if best else 0.3)
         profile_at(place)
-    make_room(place.parent, budget, 0, place.name)  # others may have been prepared meanwhile
+    make_space(place.parent, budget, 0, place.name)  # others may have been prepared meanwhile
 
 
 def search(place: Path, game: str, indices: Path, names: Names, player: int, game_value: list[float]) -> None:

@@ -180,7 +180,7 @@ def _code(module: str) -> str:
     return module_digest(module)
 
 
-def make_room(directory: Path, budget: int, needed: int, keep: str) -> None:
+def make_space(directory: Path, budget: int, needed: int, keep: str) -> None:
     """Delete the least recently used profiles until the rest and the new one fit the budget.
 
     Parameters

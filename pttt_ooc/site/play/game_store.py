@@ -94,8 +94,8 @@ class GameStore(Generic[Row]):
         """Close the database."""
         self.database.close()
 
-    def check_room(self, owner: str) -> None:
-        """Raise a PlayError if a person has too many open games, or there is no room for visitors' games."""
+    def check_quota(self, owner: str) -> None:
+        """Raise a PlayError if a person has too many open games, or there is no space for visitors' games."""
         count, rows = select(func.count()).select_from(self._rows), self._rows
         with self.database.reading() as session:
             own = session.scalar(count.where(rows.owner == owner, rows.result.is_(None))) or 0

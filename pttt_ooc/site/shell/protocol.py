@@ -56,7 +56,7 @@ class Door:
         return sum(map(len, self._open.values()))
 
     def enter(self, connection: Connection, address: str) -> bool:
-        """Admit a connection; returns whether there is room for it."""
+        """Admit a connection; returns whether there is space for it."""
         mine = self._open.get(address, {})
         full = len(self) >= self.total
         if full or (len(mine) >= self.per_address and not self._is_trusted(address)):

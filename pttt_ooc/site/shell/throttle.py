@@ -51,7 +51,7 @@ class Throttle:
         return len(self._buckets)
 
     def spend(self, name: str) -> float:
-        """Count one request; returns 0, or the seconds until there is room if the bucket is full."""
+        """Count one request; returns 0, or the seconds until there is space if the bucket is full."""
         now = time.monotonic()
         leak = self._per_hour / 3600.0
         with self._lock:

@@ -101,10 +101,10 @@ def test_the_infosets_of_a_plan_are_those_that_the_rules_allow():
 
 
 @pytest.mark.slow
-def test_a_response_that_does_not_fit_is_found_with_more_room(monkeypatch):
+def test_a_response_that_does_not_fit_is_found_with_more_space(monkeypatch):
     game, _, plans = plans_of("mini-2x3k3-abrupt", 5, 0.2)
     expected = integer_response(rule_tables(game), 0, plans[1])
-    monkeypatch.setattr(integer_response_module, "ROOM", 16)
+    monkeypatch.setattr(integer_response_module, "CAPACITY", 16)
     found = integer_response(rule_tables(game), 0, plans[1])
     assert (found.value, found.visited) == (expected.value, expected.visited)
     np.testing.assert_array_equal(found.squares, expected.squares)

@@ -5,7 +5,7 @@ import pytest
 
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response, allow_steps, new_steps
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.sparse_plan import allow, behave, first_infoset, next_infoset, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import allow, behave, first_infoset, next_infoset, with_capacity
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.exact.double_oracle.oracles import table
 from tests.kits import naive
@@ -28,7 +28,7 @@ def uniform_plan(rules, player):
     """A plan in which every action is allowed, with equal chances."""
     plan, infoset = first_infoset(rules, player), 0
     while infoset < plan.counts[0]:
-        plan = with_room(plan, 3 * rules.squares)
+        plan = with_capacity(plan, 3 * rules.squares)
         left = ~int(plan.marks[infoset] | plan.fails[infoset]) & rules.full
         for square in range(rules.squares):
             if left >> square & 1 and rules.least[plan.stabilisers[infoset], square] == square:
@@ -83,7 +83,7 @@ def test_square_8_is_known_whether_kernels_are_compiled_or_interpreted():
     """As a number of 8 bits, 1 << 8 is 256 in compiled code, but 0 in numpy: marks and failures would overlap."""
     oracle, knowledge = DoubleOracle(named_game("dark-hex-3x3-abrupt")), []
     for function in {allow_steps, getattr(allow_steps, "py_func", allow_steps)}:
-        steps, plan = new_steps(3, 9), with_room(first_infoset(oracle.rules, 0), 8)
+        steps, plan = new_steps(3, 9), with_capacity(first_infoset(oracle.rules, 0), 8)
         steps.parents[:], steps.results[:], steps.squares[:] = (-1, 0, 0), (0, 0, 1), (8, 4, 4)
         function(oracle.rules, plan, steps, np.zeros(3, np.int64))
         knowledge.append((plan.marks[:3].tolist(), plan.fails[:3].tolist()))

@@ -84,7 +84,7 @@ class Elsewhere:
             while search.ready:
                 subtree = search.ready.pop(self.order.randrange(len(search.ready)))
                 other = Responder(self.rules, player, 0.01)
-                other._room = 1 << 10
+                other._capacity = 1 << 10
                 other.face(plans[1 - player], plans[player])
                 search.put(subtree, other.search(subtree))
                 count += 1

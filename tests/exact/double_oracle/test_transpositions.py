@@ -57,9 +57,9 @@ def test_less_is_visited_where_failures_cost_nothing(name, player, monkeypatch):
 def test_a_search_that_had_too_little_room_leaves_no_bound(name, player):
     oracle = DoubleOracle(named_game(name), memo_mb=4)
     opponent, found = random_plan(oracle.rules, 1 - player, 0), []
-    for room in (1 << 16, 3):
+    for capacity in (1 << 16, 3):
         responder = Responder(oracle.rules, player, 4)
-        responder._room = room
+        responder._capacity = capacity
         found.append(responder.respond(opponent, bounded=False))
     assert found[0].value == found[1].value
     assert np.array_equal(found[0].steps.squares, found[1].steps.squares)

@@ -12,7 +12,7 @@ from pttt_ooc.errors import MemoryBudgetError, StoreError
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
-from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset, with_room
+from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset, with_capacity
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.counts import total_infosets
 from pttt_ooc.library.api.strategy_names import named_strategy
@@ -165,7 +165,7 @@ def test_needs_are_those_by_which_a_run_is_refused(tmp_path):
             plans = [first_infoset(rules, player) for player in (0, 1)]
             if share:
                 number = round(share * found.sequences / 2)
-                plans = [with_room(plan, number) for plan in plans]
+                plans = [with_capacity(plan, number) for plan in plans]
                 for plan in plans:
                     plan.counts[:] = number
             histories = round(1.4 * share * found.sequences)

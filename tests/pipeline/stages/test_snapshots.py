@@ -160,15 +160,15 @@ def test_kills_change_neither_the_snapshots_nor_a_bit(place, fresh, tmp_path, mo
 def test_the_state_is_saved_with_each_snapshot(place, monkeypatch, capfd):
     """Otherwise a run that is killed after deleting some would have to restart."""
     monkeypatch.setattr(snapshots, "most_bytes", lambda index: SIZE)
-    make_room = snapshots.Snapshots.make_room
+    make_space = snapshots.Snapshots.make_space
 
     def stopping(self, iteration):
-        make_room(self, iteration)
+        make_space(self, iteration)
         if iteration == 8:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(snapshots.Snapshots, "make_room", stopping)
+        patched.setattr(snapshots.Snapshots, "make_space", stopping)
         run(place, snapshots_mb=TIGHT)
     capfd.readouterr()
     run(place, snapshots_mb=TIGHT)

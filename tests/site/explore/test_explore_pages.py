@@ -672,7 +672,7 @@ def test_least_recently_used_profiles_are_deleted(tmp_path):
         os.utime(path, (1, 1))
 
     def left(budget, needed):
-        profile_cache.make_room(tmp_path, budget, needed, "new")
+        profile_cache.make_space(tmp_path, budget, needed, "new")
         return {path.name for path in tmp_path.iterdir()}
 
     everything = {"oldest", "middle", "latest", "new", "unfinished"}

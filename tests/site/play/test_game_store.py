@@ -60,20 +60,20 @@ def test_games_of_visitors_are_deleted_after_ninety_days(in_memory):
 def test_the_number_of_open_games_is_limited(store):
     add(store, ME, count=UNDER_WAY - 1)
     add(store, ME, result=1, count=5)
-    store.check_room(ME)
+    store.check_quota(ME)
     add(store, ME)
-    store.check_room(OTHER)
+    store.check_quota(OTHER)
     with pytest.raises(PlayError, match="You have 20 games under way, which is the limit"):
-        store.check_room(ME)
+        store.check_quota(ME)
 
 
 def test_visitors_share_their_room(store):
     add(store, f"{VISITORS}a", result=0)
-    store.check_room(f"{VISITORS}b")
+    store.check_quota(f"{VISITORS}b")
     add(store, f"{VISITORS}b", result=0)
     with pytest.raises(PlayError, match="There is no room for more games"):
-        store.check_room(f"{VISITORS}b")
-    store.check_room(ME)
+        store.check_quota(f"{VISITORS}b")
+    store.check_quota(ME)
 
 
 def test_only_the_owner_sees_a_game(store):

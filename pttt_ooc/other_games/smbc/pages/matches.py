@@ -107,7 +107,7 @@ class Matches:
         PlayError
             If the person has too many open matches, or there is no room.
         """
-        self.store.check_room(owner)
+        self.store.check_quota(owner)
         facts = self.bot.facts
         begins = int(self._draw() * 2) if first is None else first
         match = new_match(facts.winning_score, begins, self._draw).after_bot_move(self.bot, self._draw)
