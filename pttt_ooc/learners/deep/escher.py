@@ -5,7 +5,7 @@ policy: regret matching on the regrets of a network.  A second network learns th
 these games: the payoff, or the expected value of the player's next infoset under the policy.  Regrets ``q(a) - sum of
 policy(a) q(a)`` go to a memory, a fair sample of all iterations, to which the first network is fitted; so it learns the
 mean.  Policies of the opponent go to another memory, to which a third network is fitted: the average strategy.  As in
-:func:`pttt_ooc.learners.sampled.kernels.fixed_sampling`, values are those of infosets.
+:func:`pttt_ooc.learners.sampled.traversals.fixed_sampling`, values are those of infosets.
 """
 
 from __future__ import annotations

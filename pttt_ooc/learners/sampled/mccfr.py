@@ -24,9 +24,9 @@ from pydantic import Field
 
 from pttt_ooc.learners.learner import Arrays, Learner, LearnerSettings, Pair
 from pttt_ooc.learners.learning_game import LearningGame
-from pttt_ooc.learners.sampled import kernels
-from pttt_ooc.learners.sampled.kernels import Options, Tables
+from pttt_ooc.learners.sampled import traversals
 from pttt_ooc.learners.sampled.state_machine import random_state, rules_of
+from pttt_ooc.learners.sampled.traversals import Options, Tables
 
 
 class SamplingSettings(LearnerSettings):
@@ -50,7 +50,7 @@ class MonteCarlo(Learner[Chosen]):
         """Start with uniform play."""
         self.game, self.settings = game, settings
         self.rules = rules_of(game.index)
-        self.random, self.scratch = random_state(seed), kernels.scratch_of(game.index.game.squares)  # type: ignore[no-untyped-call]
+        self.random, self.scratch = random_state(seed), traversals.scratch_of(game.index.game.squares)  # type: ignore[no-untyped-call]
         sizes = [i.sequences for i in game.players]
         regrets, sums = (np.zeros(sum(sizes)) for _ in range(2))
         baselines = np.zeros(sum(sizes) if self.with_baselines else 0, np.float32)
@@ -100,7 +100,7 @@ class ExternalSampling(MonteCarlo[SamplingSettings]):
 
     settings_model = SamplingSettings
     source = "Lanctot et al. 2009, Monte Carlo sampling for regret minimization in extensive games"
-    iterate = staticmethod(kernels.external_iterations)
+    iterate = staticmethod(traversals.external_iterations)
 
 
 class OutcomeSettings(SamplingSettings):
@@ -115,7 +115,7 @@ class OutcomeSampling(MonteCarlo[OutcomeSettings]):
     settings_model = OutcomeSettings
     source = ExternalSampling.source
 
-    iterate = staticmethod(kernels.outcome_iterations)
+    iterate = staticmethod(traversals.outcome_iterations)
 
     def _options(self, explored: float = 0.0, rate: float = 0.0) -> Options:
         return super()._options(self.settings.epsilon, rate)
@@ -150,7 +150,7 @@ class FixedSampling(MonteCarlo[FixedSettings]):
 
     settings_model = FixedSettings
     source = "McAleer et al. 2023, ESCHER: eschewing importance sampling in games by computing a history value function"
-    iterate = staticmethod(kernels.fixed_iterations)
+    iterate = staticmethod(traversals.fixed_iterations)
     with_baselines = True
 
     def _options(self, explored: float = 0.0, rate: float = 0.0) -> Options:

@@ -10,7 +10,7 @@ from pttt_ooc.games.rules.play import start
 from pttt_ooc.games.structure.index import build_index
 from pttt_ooc.games.structure.symmetry import Symmetriser
 from pttt_ooc.learners.catalogue import ALGORITHMS
-from pttt_ooc.learners.sampled import kernels
+from pttt_ooc.learners.sampled import kernels, traversals
 from pttt_ooc.learners.sampled.state_machine import Games, random_state, rules_of
 from tests.kits import helpers, naive
 from tests.learners.learning_kit import HIDDEN, MINI, gap, small_learning_game, started
@@ -194,7 +194,7 @@ def estimates(learning_game, regrets, samples, traverse):
     """Means, standard errors and numbers of sampled regrets of all sequences; and the returned values."""
     rules, random, counted = rules_of(learning_game.index), random_state(7), np.zeros(1, np.int64)
     scratch, weight = (
-        kernels.scratch_of(learning_game.game.squares),
+        traversals.scratch_of(learning_game.game.squares),
         1e-9,
     )  # so small that the strategy stays what it is
     total, squares, drawn = (np.zeros(len(regrets)) for _ in range(3))
@@ -233,12 +233,14 @@ class Traversal:
         self.baselines = np.random.default_rng(seed).normal(size=size).astype(np.float32)
 
     def tables(self, regrets):
-        return kernels.Tables(regrets, np.zeros_like(regrets), self.baselines.copy(), self.second)
+        return traversals.Tables(regrets, np.zeros_like(regrets), self.baselines.copy(), self.second)
 
     def __call__(self, rules, tables, scratch, weight, random, counted):
         rates = {"external": (0.0, 0.0), "fixed": (0.0, 1e-9)}.get(self.kind, (0.6, 0.5))
-        traverse = {"external": kernels.external, "fixed": kernels.fixed_sampling}.get(self.kind, kernels.outcome)
-        options = kernels.Options(0.0, False, *rates)
+        traverse = {"external": traversals.external, "fixed": traversals.fixed_sampling}.get(
+            self.kind, traversals.outcome
+        )
+        options = traversals.Options(0.0, False, *rates)
         return traverse(rules, tables, self.player, scratch, options, weight, random, counted)
 
 
@@ -335,11 +337,11 @@ def test_values_learned_at_a_fixed_strategy_approach_the_exact_ones(player):
     worth, _ = exact_values(learning_game.game, policies)
     values, own, others = values_of_actions(learning_game, worth, policies)
     rules, random, counted = rules_of(learning_game.index), random_state(7), np.zeros(1, np.int64)
-    scratch, second = kernels.scratch_of(learning_game.game.squares), learning_game.players[0].sequences
-    tables = kernels.Tables(regrets, np.zeros_like(regrets), np.zeros(len(regrets), np.float32), second)
-    mean, options = np.zeros(len(regrets)), kernels.Options(0.0, False, 0.0, 0.05)
+    scratch, second = traversals.scratch_of(learning_game.game.squares), learning_game.players[0].sequences
+    tables = traversals.Tables(regrets, np.zeros_like(regrets), np.zeros(len(regrets), np.float32), second)
+    mean, options = np.zeros(len(regrets)), traversals.Options(0.0, False, 0.0, 0.05)
     for k in range(60_000):
-        kernels.fixed_sampling(rules, tables, player, scratch, options, 0.0, random, counted)
+        traversals.fixed_sampling(rules, tables, player, scratch, options, 0.0, random, counted)
         if k >= 20_000:
             mean += tables.baselines / 40_000
     mine = np.arange(len(values)) < second if player == 0 else np.arange(len(values)) >= second
@@ -358,8 +360,10 @@ def test_right_baselines_leave_less_variance():
         learner = started(algorithm, learning_game, 1)
         learner.step(20_000)
         rules, random, counted = learner.rules, random_state(1), np.zeros(1, np.int64)
-        scratch, options = kernels.scratch_of(learning_game.game.squares), kernels.Options(0.0, False, 0.6, 0.1)
-        found = [kernels.outcome(rules, learner.tables, 0, scratch, options, 0.0, random, counted) for _ in range(3000)]
+        scratch, options = traversals.scratch_of(learning_game.game.squares), traversals.Options(0.0, False, 0.6, 0.1)
+        found = [
+            traversals.outcome(rules, learner.tables, 0, scratch, options, 0.0, random, counted) for _ in range(3000)
+        ]
         spread[algorithm] = np.std(found)
     assert spread["vr-mccfr"] < 0.7 * spread["mccfr-outcome"]
 
