@@ -12,14 +12,8 @@ from numpy.typing import NDArray
 
 from pttt_ooc.exact.double_oracle.clairvoyance import NEVER, chance, choice, digest_plan, new_bounds, opponent_after
 from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
-from pttt_ooc.exact.double_oracle.lazy_response import (
-    attempt,
-    bound_attempts,
-    follow,
-    new_positions,
-    new_steps,
-    respond,
-)
+from pttt_ooc.exact.double_oracle.lazy_response import bound_attempts, new_steps, respond
+from pttt_ooc.exact.double_oracle.opponent_positions import attempt, follow, new_positions
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pttt_ooc.exact.double_oracle import lazy_response
-from pttt_ooc.exact.double_oracle.lazy_response import Responder, new_positions
+from pttt_ooc.exact.double_oracle.lazy_response import Responder
+from pttt_ooc.exact.double_oracle.opponent_positions import new_positions
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.sparse_plan import behave, played_part
 from pttt_ooc.exact.double_oracle.transpositions import new_transpositions, transposition_key
