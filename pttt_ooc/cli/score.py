@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pttt_ooc.library.api.strategies import Strategy
     from pttt_ooc.library.scoring.agent_answers import Manner
     from pttt_ooc.library.scoring.aivat import GamesScore
-    from pttt_ooc.library.scoring.ladder import Place
+    from pttt_ooc.library.scoring.ladder import LadderPlace
     from pttt_ooc.library.scoring.scores import Score
 
 _AGENT = (
@@ -223,7 +223,7 @@ def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, A
     return rules, agents
 
 
-def _line(found: Score, place: Place | None) -> str:
+def _line(found: Score, place: LadderPlace | None) -> str:
     both = " and ".join(
         f"{'unknown' if one is None else f'{one:.6f}'} as player {player}"
         for player, one in enumerate((found.exploitability_0, found.exploitability_1))

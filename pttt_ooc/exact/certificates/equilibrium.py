@@ -117,7 +117,7 @@ def exact_equilibrium(
             tell(Progress(programs, fractions, 0.0, 0))
             return Certificate(game, found.lower, found.upper, written)
         # Otherwise they have an action that the restricted game lacks.
-        plans, added = _both(allow_steps(rules, plans[p], found.responses[p]) for p in (0, 1))
+        plans, added = _both(allow_integer_response(rules, plans[p], found.responses[p]) for p in (0, 1))
         tell(Progress(programs, fractions, float(found.upper - found.lower), added))
         if not added:
             raise PtttError("The best responses to an equilibrium of the restricted game gain, but have nothing new.")
@@ -159,7 +159,7 @@ def _written_out(
     return first, second
 
 
-def allow_steps(rules: RuleTables, plan: SparsePlan, response: IntegerResponse) -> tuple[SparsePlan, int]:
+def allow_integer_response(rules: RuleTables, plan: SparsePlan, response: IntegerResponse) -> tuple[SparsePlan, int]:
     """Allow the actions of a response in the responder's plan; returns the plan, and the number of new sequences."""
     plan = with_capacity(plan, len(response.squares) + SPARE)
     before = int(plan.counts[1])

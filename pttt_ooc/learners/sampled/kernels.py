@@ -1,9 +1,9 @@
 """The kernels of the state machine: histories, attempt by attempt; random games, and games side by side.
 
-Views are numbered together, those of player 1 after those of player 0.  A *place* is one history as nine numbers: for
-each player the marks on the board, the number of the view, the rank of its order, and the symmetry that maps the board
-to that view; and the mover.  One attempt changes a place in constant time, because the index has, for each action of a
-view, the block of the children's ranks.
+Views are numbered together, those of player 1 after those of player 0. A *position* is one history as nine numbers:
+for each player the marks on the board, the number of the view, the rank of its order, and the symmetry that maps the
+board to that view; and the mover.  One attempt changes a position in constant time, because the index has, for each
+action of a view, the block of the children's ranks.
 
 All entries of a view or of an outcome are in one line of the processor's cache.  A look-up replaces a branch that
 cannot be predicted.
@@ -17,7 +17,7 @@ import numpy as np
 
 from pttt_ooc.jit import bare_kernel, piece
 
-PLACED, VIEW, RANK, SYMMETRY, MOVER = 0, 2, 4, 6, 8  # fields of a place; the first four have one number a player
+PLACED, VIEW, RANK, SYMMETRY, MOVER = 0, 2, 4, 6, 8  # fields of a position; the first four have one number a player
 FIELDS = 9
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 GOES_ON, WON, DRAWN = 0, 1, 2  # how an attempt ends
@@ -80,14 +80,14 @@ class Rules(NamedTuple):
 
 
 @piece
-def begin(rules, place):
+def begin(rules, position):
     """Write the empty history."""
     for p in range(2):
-        place[PLACED + p] = rules.marks[p]
-        place[VIEW + p] = np.uint64(p) * rules.second
-        place[RANK + p] = 0
-        place[SYMMETRY + p] = 0
-    place[MOVER] = rules.first
+        position[PLACED + p] = rules.marks[p]
+        position[VIEW + p] = np.uint64(p) * rules.second
+        position[RANK + p] = 0
+        position[SYMMETRY + p] = 0
+    position[MOVER] = rules.first
 
 
 @piece
@@ -97,7 +97,7 @@ def _outcome(rules, view, rank, symmetry, theirs, action):
     Returns
     -------
     mark, view, rank, symmetry
-        The placed mark, as a mask (0: none), and the player's next place.
+        The placed mark, as a mask (0: none), and the player's next position.
     """
     square = np.uint64(rules.inverse[symmetry, rules.square[view, action]])
     placed = ~(theirs >> square) & np.uint64(1)
@@ -107,29 +107,29 @@ def _outcome(rules, view, rank, symmetry, theirs, action):
 
 
 @piece
-def attempt(rules, place, action):
+def attempt(rules, position, action):
     """Make an action of the mover; return its end: GOES_ON, WON or DRAWN."""
-    p = place[MOVER]
+    p = position[MOVER]
     marks, view, rank, symmetry = PLACED + p, VIEW + p, RANK + p, SYMMETRY + p
-    now = np.uint64(place[view]), np.uint64(place[rank]), np.uint64(place[symmetry])
-    mark, after, ranked, turned = _outcome(rules, *now, np.uint64(place[PLACED + 1 - p]), np.uint64(action))
-    place[view], place[rank], place[symmetry] = after, ranked, turned
-    place[marks] |= np.int64(mark)
-    if rules.wins[p, place[marks]]:
+    now = np.uint64(position[view]), np.uint64(position[rank]), np.uint64(position[symmetry])
+    mark, after, ranked, turned = _outcome(rules, *now, np.uint64(position[PLACED + 1 - p]), np.uint64(action))
+    position[view], position[rank], position[symmetry] = after, ranked, turned
+    position[marks] |= np.int64(mark)
+    if rules.wins[p, position[marks]]:
         return WON
-    if np.uint64(place[PLACED] | place[PLACED + 1]) == rules.full:
+    if np.uint64(position[PLACED] | position[PLACED + 1]) == rules.full:
         return DRAWN
     if mark or not rules.stays:
-        place[MOVER] = 1 - p
+        position[MOVER] = 1 - p
     return GOES_ON
 
 
 @piece
-def first_sequence(rules, place):
+def first_sequence(rules, position):
     """The first action's sequence at the mover's infoset, the distance to the next one, and the number of actions."""
-    p = place[MOVER]
-    view = rules.views[place[VIEW + p]]
-    return np.int64(view[SEQUENCE]) + place[RANK + p], np.int64(view[ORDERS]), np.int64(view[ACTIONS])
+    p = position[MOVER]
+    view = rules.views[position[VIEW + p]]
+    return np.int64(view[SEQUENCE]) + position[RANK + p], np.int64(view[ORDERS]), np.int64(view[ACTIONS])
 
 
 @piece
@@ -205,41 +205,41 @@ def play_at_random(rules, games, random, sums):
 
 
 @bare_kernel
-def begin_games(rules, places):
-    """Write the empty history to each row of `places`, int64, shape (games, FIELDS)."""
-    for g in range(len(places)):
-        begin(rules, places[g])
+def begin_games(rules, positions):
+    """Write the empty history to each row of `positions`, int64, shape (games, FIELDS)."""
+    for g in range(len(positions)):
+        begin(rules, positions[g])
 
 
 @bare_kernel
-def attempt_in_games(rules, places, actions, ended, payoffs):
+def attempt_in_games(rules, positions, actions, ended, payoffs):
     """Make `actions` of the movers; games that end start again.
 
     Written: `ended`, bool, shape (games,), and `payoffs`, float32, the same: of player 0, where a game ended.
     """
-    for g in range(len(places)):
-        p = places[g, MOVER]
-        how = attempt(rules, places[g], actions[g])
+    for g in range(len(positions)):
+        p = positions[g, MOVER]
+        how = attempt(rules, positions[g], actions[g])
         ended[g] = how != GOES_ON
         payoffs[g] = 0
         if how == WON:
             payoffs[g] = 1 if p == 0 else -1
         if ended[g]:
-            begin(rules, places[g])
+            begin(rules, positions[g])
 
 
 @bare_kernel
-def look_at_games(rules, places, movers, infosets, counts, squares):
+def look_at_games(rules, positions, movers, infosets, counts, squares):
     """Write the movers' observations.
 
     Written: `movers`; `infosets`, the mover's node numbers; `counts`, the number of actions; all int64, shape (games,);
     and `squares`, int64, shape (games, A): the square of each action on the board.
     """
-    for g in range(len(places)):
-        p = places[g, MOVER]
-        view, symmetry = places[g, VIEW + p], places[g, SYMMETRY + p]
+    for g in range(len(positions)):
+        p = positions[g, MOVER]
+        view, symmetry = positions[g, VIEW + p], positions[g, SYMMETRY + p]
         movers[g] = p
-        infosets[g] = np.int64(rules.views[view, NODE]) + places[g, RANK + p]
+        infosets[g] = np.int64(rules.views[view, NODE]) + positions[g, RANK + p]
         counts[g] = np.int64(rules.views[view, ACTIONS])
         for a in range(counts[g]):
             squares[g, a] = rules.inverse[symmetry, rules.square[view, a]]

@@ -110,16 +110,18 @@ class Games:
 
     def __init__(self, index: Index, number: int) -> None:
         self.rules = rules_of(index)
-        self._places = np.empty((number, kernels.FIELDS), np.int64)
+        self._positions = np.empty((number, kernels.FIELDS), np.int64)
         self._squares = index.game.squares
-        kernels.begin_games(self.rules, self._places)
+        kernels.begin_games(self.rules, self._positions)
 
     def observe(self) -> Observation:
         """The movers' observations, in new arrays."""
-        games = len(self._places)
+        games = len(self._positions)
         movers, infosets, counts = (np.empty(games, np.int64) for _ in range(3))
         result = Observation(movers, infosets, counts, np.empty((games, self._squares), np.int64))
-        kernels.look_at_games(self.rules, self._places, result.movers, result.infosets, result.counts, result.squares)
+        kernels.look_at_games(
+            self.rules, self._positions, result.movers, result.infosets, result.counts, result.squares
+        )
         return result
 
     def step(self, actions: Ints) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
@@ -144,7 +146,7 @@ class Games:
         if actions.shape != counts.shape or (actions < 0).any() or (actions >= counts).any():
             raise ValueError("an action is not below the number of its mover's actions")
         ended, payoffs = np.empty(len(actions), np.bool_), np.empty(len(actions), np.float32)
-        kernels.attempt_in_games(self.rules, self._places, actions.astype(np.int64), ended, payoffs)
+        kernels.attempt_in_games(self.rules, self._positions, actions.astype(np.int64), ended, payoffs)
         return ended, payoffs
 
 

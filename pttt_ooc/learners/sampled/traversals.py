@@ -69,7 +69,7 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    places : int64 (D, FIELDS)
+    positions : int64 (D, FIELDS)
     infosets : int64 (D, 3)
         First sequence, distance to the next action's, number of actions.
     turns : int64 (D, 2)
@@ -78,7 +78,7 @@ class Scratch(NamedTuple):
         Of the actions: the strategy, the chances of draws, and the values found.
     """
 
-    places: Any
+    positions: Any
     infosets: Any
     turns: Any
     policies: Any
@@ -98,9 +98,9 @@ def scratch_of(squares):
 def _arrive(rules, tables, scratch, depth, counted):
     """Find the infoset of a history and its strategy; return the mover."""
     counted[0] += 1
-    place, infoset = scratch.places[depth], scratch.infosets[depth]
-    p = place[MOVER]
-    first, orders, actions = first_sequence(rules, place)
+    position, infoset = scratch.positions[depth], scratch.infosets[depth]
+    p = position[MOVER]
+    first, orders, actions = first_sequence(rules, position)
     infoset[0], infoset[1], infoset[2] = first + p * tables.second, orders, actions
     _match(tables.regrets, infoset[0], orders, actions, scratch.policies[depth])
     return p
@@ -110,8 +110,8 @@ def _arrive(rules, tables, scratch, depth, counted):
 def _go(rules, scratch, depth, action):
     """Write the history after an action into the next row; return its end."""
     for k in range(FIELDS):
-        scratch.places[depth + 1, k] = scratch.places[depth, k]
-    return attempt(rules, scratch.places[depth + 1], action)
+        scratch.positions[depth + 1, k] = scratch.positions[depth, k]
+    return attempt(rules, scratch.positions[depth + 1], action)
 
 
 @bare_kernel
@@ -130,7 +130,7 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
     """
     # Numba's cache does not keep recursive functions, so `scratch` serves as the stack.
     turns, policies, values = scratch.turns, scratch.policies, scratch.values
-    begin(rules, scratch.places[0])
+    begin(rules, scratch.positions[0])
     depth, arrived, value = 0, True, 0.0
     while True:
         infoset, policy = scratch.infosets[depth], policies[depth]
@@ -150,7 +150,7 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
             values[depth, turns[depth, 0]] = value
             turns[depth, 0] += 1
         # Downward: follow the next action. Where it ends the game, its value is the payoff of `player`.
-        p = scratch.places[depth, MOVER]
+        p = scratch.positions[depth, MOVER]
         if turns[depth, 0] < turns[depth, 1]:
             ended = _go(rules, scratch, depth, turns[depth, 0])
             arrived = ended == GOES_ON
@@ -193,7 +193,7 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
     infosets the strategy is added to the sums, divided by the chance of the player's own draws before.
     """
     infosets, policies, chances, turns = scratch.infosets, scratch.policies, scratch.chances, scratch.turns
-    begin(rules, scratch.places[0])
+    begin(rules, scratch.positions[0])
     depth, ended, own = -1, GOES_ON, 1.0
     # Downward: one game. Each depth keeps its policy, chances and drawn action, for the way back.
     while ended == GOES_ON:
@@ -220,7 +220,7 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
     # Upward, from the end of the game.
     while depth >= 0:
         first, orders, actions = infosets[depth, 0], infosets[depth, 1], infosets[depth, 2]
-        p, drawn, own = scratch.places[depth, MOVER], turns[depth, 0], scratch.values[depth, 0]
+        p, drawn, own = scratch.positions[depth, MOVER], turns[depth, 0], scratch.values[depth, 0]
         # value(drawn) is corrected by its baseline; the other actions have their baselines as values. So `expected` is
         # the sum of policy(a) value(a).
         base = np.float64(tables.baselines[first + drawn * orders]) if known else 0.0
@@ -268,7 +268,7 @@ def fixed_sampling(rules, tables, player, scratch, options, weight, random, coun
         The value of the player's first infoset, for player 0.
     """
     infosets, policies, turns = scratch.infosets, scratch.policies, scratch.turns
-    begin(rules, scratch.places[0])
+    begin(rules, scratch.positions[0])
     depth, ended = -1, GOES_ON
     # Downward: one game. The player draws uniformly whatever the policy is; the opponent draws by the policy and adds
     # it to the sums.
@@ -289,7 +289,7 @@ def fixed_sampling(rules, tables, player, scratch, options, weight, random, coun
     sign = weight if player == 0 else -weight
     # Upward through the player's infosets; those of the opponent only pass `after` on.
     for at_depth in range(depth, -1, -1):
-        if scratch.places[at_depth, MOVER] == player:
+        if scratch.positions[at_depth, MOVER] == player:
             first, orders, actions = infosets[at_depth, 0], infosets[at_depth, 1], infosets[at_depth, 2]
             # The regrets, from the learned q alone: no chance of a draw divides them.
             expected = 0.0

@@ -19,7 +19,7 @@ _SAME = 1e-9  # exploitabilities that differ less are equal
 
 
 @dataclass(frozen=True)
-class Place:
+class LadderPlace:
     """A place on the ladder.
 
     Attributes
@@ -74,7 +74,7 @@ def budget_text(row: Record) -> str:
     return f"{row['budget']:g} s" if row["budget"] else f"{row['limit']:,} it." if row.get("limit") else ""
 
 
-def place_of(game: str, exploitability: float, rows: Sequence[Record] | None = None) -> Place | None:
+def place_of(game: str, exploitability: float, rows: Sequence[Record] | None = None) -> LadderPlace | None:
     """The place of an agent; None if the ladder does not have the game.
 
     Parameters
@@ -84,4 +84,4 @@ def place_of(game: str, exploitability: float, rows: Sequence[Record] | None = N
     """
     groups = rank_rows(read_records() if rows is None else rows, game)
     better = sum(exploitability_of(group) < exploitability - _SAME for group in groups)
-    return Place(better + 1, len(groups)) if groups else None
+    return LadderPlace(better + 1, len(groups)) if groups else None

@@ -15,7 +15,7 @@ from pttt_ooc.library.api.structures import data_directory, engine_of
 from pttt_ooc.library.questions.losses import Loss, Losses, loss_arrays
 from pttt_ooc.library.questions.mistakes import Mistakes, find_mistakes
 from pttt_ooc.library.scoring.ladder import (
-    Place,
+    LadderPlace,
     agent_name,
     budget_text,
     exploitability_of,
@@ -77,7 +77,7 @@ def _titles(names: tuple[str, str]) -> list[str]:
     return short if len(set(short)) == len(agents) else agents
 
 
-def rungs_of(found: Score, place: Place | None) -> list[dict[str, Any]]:
+def rungs_of(found: Score, place: LadderPlace | None) -> list[dict[str, Any]]:
     """The rows of the game's ladder, the least exploitable first, with the agent among them; none without a ladder."""
     groups = rank_rows(read_records(), found.game)
     rows = [

@@ -32,7 +32,7 @@ def test_the_place_is_among_the_rows_of_the_game():
     """The rows have 0.125, 0.2 (a mean of two seeds), 0.5 and 0.6."""
     places = {0.0: 1, 0.125: 1, 0.15: 2, 0.25: 3, 0.5: 3, 0.5 + 1e-12: 3, 0.55: 4, 1.0: 5}
     for exploitability, place in places.items():
-        assert ladder.place_of(GAME.name, exploitability, ROWS) == ladder.Place(place, 4), exploitability
+        assert ladder.place_of(GAME.name, exploitability, ROWS) == ladder.LadderPlace(place, 4), exploitability
     assert ladder.place_of("pttt-2x4k3-abrupt", 0.1, ROWS) is None
 
 
