@@ -33,8 +33,8 @@ EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
 
 SHIPPED, NETWORK = "shipped", "network"
 """In place of the path of a file: the weights of the package for the game, which ``pttt arena train-ultimate -o FILE
---game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core), and its network, which ``python -m
-benchmarks.ultimate_network`` makes."""
+--game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core), and its network, which
+:mod:`.ultimate_training` makes."""
 
 SHIPPED_DIGESTS = {"ultimate": "f64ce08a61d1a0b9", "ultimate:most": "88a40a0dad7fd4cc"}
 NETWORK_DIGESTS = {"ultimate": "d108fe1b0e0d1a4d", "ultimate:most": "6ba1d94c1c8c8e84"}
