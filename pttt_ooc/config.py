@@ -120,12 +120,8 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-PARAMETERS = ("alpha", "beta", "gamma", "asymmetry")
-"""The keys of the parameters of update rules."""
-
-
-class SolveConfig(Section):
-    """How the game is solved, and when to stop."""
+class RuleSection(Section):
+    """An update rule with its parameters: a part of each section on solving."""
 
     algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
     alpha: Exponent | None = Field(
@@ -146,6 +142,15 @@ class SolveConfig(Section):
         default=1000,
         description="Iterations over which the parameters of hs-dcfr and hs-pcfr+ change; other algorithms ignore it.",
     )
+
+
+PARAMETERS = tuple(key for key in RuleSection.model_fields if key not in ("algorithm", "horizon"))
+"""The keys of the parameters of update rules."""
+
+
+class SolveConfig(RuleSection):
+    """How the game is solved, and when to stop."""
+
     restart_average: Growth | None = Field(
         default=None,
         description="The average restarts when the number of iterations has grown by this factor; null: never.",

@@ -8,17 +8,19 @@ For the commit of 2026-11-24 that the table of docs/arena.md names::
     printf '#!/bin/sh\\ncd "$(dirname "$0")/earlier" && PYTHONPATH=. exec %s tuned_earlier.py\\n' "$(which python)" \\
         > build/tuned-earlier && chmod +x build/tuned-earlier
 
-It answers the lines of ``protocol=lines``; the agent runs unchanged, by the clock of the processor.
+It answers the lines of ``protocol=lines``; the agent runs unchanged, by the clock of the processor.  The modules that
+it imports are those of that commit, by their names there.
 """
 
 from __future__ import annotations
 
 import sys
 
-from pttt_ooc.other_games.arena.games.base import State
-from pttt_ooc.other_games.arena.games.catalogue import game
-from pttt_ooc.other_games.arena.kernels.state_words import KEY, PLAYER, PLY
-from pttt_ooc.other_games.arena.kernels.ultimate import (
+from pttt_ooc.arena.agents.alphabeta import Tuned
+from pttt_ooc.arena.games.base import State
+from pttt_ooc.arena.games.catalogue import game
+from pttt_ooc.arena.kernels.state_words import KEY, PLAYER, PLY
+from pttt_ooc.arena.kernels.ultimate import (
     _ZOBRIST,
     _ZOBRIST_TARGET,
     ANYWHERE,
@@ -29,7 +31,6 @@ from pttt_ooc.other_games.arena.kernels.ultimate import (
     TARGET,
     WON,
 )
-from pttt_ooc.other_games.arena.research.players.tuned import Tuned
 
 CELLS = 9
 GAME = game("ultimate")

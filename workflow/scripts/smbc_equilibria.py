@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pttt_ooc.other_games.smbc.stages import run_equilibria
+from pttt_ooc.other_games.smbc.equilibria_stage import run_equilibria
 from pttt_ooc.pipeline.stages import stage_context
 
 with stage_context.errors_to(Path(snakemake.log[0])):

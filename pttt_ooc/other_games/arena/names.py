@@ -6,8 +6,8 @@ GAMES = {"ultimate": "Ultimate", "extreme": "Extreme", "mnk": "Mnk", "infinite":
 AGENTS = {
     "table": "agents.value_tables.ValueTable",
     "patterns": "research.players.patterns.PatternAgent",
-    "random": "agents.catalogue.Random",
-    "file": "agents.catalogue.File",
+    "random": "agents.basic.Random",
+    "file": "agents.basic.File",
     "engine": "research.players.engine.Engine",
     "minimax": "agents.minimax.Minimax",
     "alphabeta": "agents.minimax.AlphaBeta",

@@ -36,17 +36,13 @@ def environment(text: str, render_mode: str | None = None) -> Any:
     -----
     An observation has two arrays.  ``observation``, int8, shape (actions, 2): column 0 has a 1 for each action that the
     observer has made, column 1 for each action of the opponent; in a phantom game column 1 has the observer's failed
-    attempts.  For secret goals see :class:`~.game_environments.SecretGoalsEnvironment`.
+    attempts.  For secret goals see :class:`~.hidden_games.SecretGoalsEnvironment`.
     ``action_mask``, int8, shape (actions,): 1 for each legal action; all zero if the observer is not to move.  The
     winner gets 1, the loser -1.  An illegal action loses the game.
     """
     check_extra("environments", "An environment")
-    # They are imported late: they need PettingZoo, which may be missing.
-    from pttt_ooc.other_games.environments.game_environments import (
-        OpenEnvironment,
-        PhantomEnvironment,
-        SecretGoalsEnvironment,
-    )
+    # The classes are imported late: they need PettingZoo, which may be missing, and one of them needs Numba.
+    from pttt_ooc.other_games.environments.hidden_games import PhantomEnvironment, SecretGoalsEnvironment
 
     name, _, rest = text.partition(":")
     if name == "phantom":
@@ -59,5 +55,6 @@ def environment(text: str, render_mode: str | None = None) -> Any:
             raise GameError(f"'{rest}' are no options of secret-goals: write secret-goals:to3+fill, for example.")
         return SecretGoalsEnvironment(int(options[1] or 5), options[2] is not None, render_mode)
     from pttt_ooc.other_games.arena.games.catalogue import game
+    from pttt_ooc.other_games.environments.open_games import OpenEnvironment
 
     return OpenEnvironment(game(text), render_mode)

@@ -19,6 +19,7 @@ from pttt_ooc.disk.stop_signals import handle_signals, watch_parent
 from pttt_ooc.errors import PtttError
 from pttt_ooc.other_games.arena.games.base import PLAYER
 from pttt_ooc.other_games.arena.research.players.strong import Searcher, chance
+from pttt_ooc.other_games.extreme.boards import number
 from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
 from pttt_ooc.other_games.extreme.league import Pairing
 from pttt_ooc.other_games.extreme.match_logs import MatchLogs
@@ -39,8 +40,8 @@ TABLE = 1 << 16  # positions remembered
 class Analyst:
     """Evaluates matches with the search of the strong bot: `nodes` positions for each position of a match."""
 
-    def __init__(self, nodes: int | None = None) -> None:
-        self.nodes = nodes or NODES
+    def __init__(self, nodes: int) -> None:
+        self.nodes = nodes
         ready(Searcher(TABLE))
 
     def chances(self, match: dict[str, Any]) -> list[float]:
@@ -53,8 +54,7 @@ class Analyst:
         state, chances = game.start(), []
         for move in match["moves"]:
             chances.append(self._chance(searcher, state))
-            big, row, column = move["cell"]
-            state = game.play(state, 81 * big + 9 * row + column)
+            state = game.play(state, number(*move["cell"]))
         if match["message"] in ("WON", "DRAW"):
             first, second = match["points"]
             chances.append(float(first > second) if first != second else 0.5)
@@ -99,7 +99,7 @@ def evaluate_matches(directory: Path, stopping: threading.Event, practice: Path 
             logs = [one for one in (record, practised) if one is not None]
             found = [(one, pairing) for one in logs for pairing in missing(one) if pairing not in failed]
             for one, pairing in found:
-                analyst = analyst or Analyst()
+                analyst = analyst or Analyst(NODES)
                 failed.add(pairing)
                 with taken_core(free_cores(), stopping) as core:
                     if core is None:

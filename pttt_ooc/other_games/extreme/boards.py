@@ -19,7 +19,7 @@ def read_move(text: str) -> Cell | None:
 
 
 def move_text(cell: Cell) -> str:
-    """A move as the course writes it: ``(0, 4, 4)``."""
+    """A move as the course writes it: ``(0, 4, 4)`` for big board, row and column."""
     return str(tuple(cell))
 
 
@@ -106,7 +106,7 @@ def boards_of(referee: Referee, latest: tuple[int, int, int] | None) -> list[Boa
             "".join(cells[3 * i + a][3 * j + b] for a in range(3) for b in range(3)) for i in range(3) for j in range(3)
         ]
         owners = "".join(mark for row in small for mark in row)
-        found.append(nested_board(marks, owners, _mover(big), text, legal=legal, latest=last))
+        found.append(nested_board(marks, owners, _mover(big), _text, legal=legal, latest=last))
     return found
 
 
@@ -120,9 +120,8 @@ def cell_of(move: int) -> tuple[int, int, int]:
     return move // 81, move % 81 // 9, move % 9
 
 
-def text(move: int) -> str:
-    """A cell's number as the course writes cells: ``(0, 4, 4)`` for big board, row and column."""
-    return str(cell_of(move))
+def _text(move: int) -> str:
+    return move_text(cell_of(move))
 
 
 def _mover(big: int) -> Callable[[int, int], int]:

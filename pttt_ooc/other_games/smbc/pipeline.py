@@ -13,8 +13,8 @@ from pttt_ooc.pipeline.stages.staleness import StageRequest
 
 MODULES = {
     "solve": "other_games/smbc/solve",
-    "findings": "other_games/smbc/stages",
-    "equilibria": "other_games/smbc/stages",
+    "findings": "other_games/smbc/findings_stage",
+    "equilibria": "other_games/smbc/equilibria_stage",
     "report": "other_games/smbc/report",
 }
 """The stages in their order, each with its module."""

@@ -134,7 +134,7 @@ def opening_figure(opening: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     opening
-        See :func:`pttt_ooc.other_games.smbc.stages.opening`.
+        See :func:`pttt_ooc.other_games.smbc.findings_stage.opening`.
     """
     with style():
         figure = new_figure(2.1 * len(GOALS), 2.4)

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from pttt_ooc.cfr.solving.regret import RULES, Coefficients, Parameters, Rule, unread_keys
-from pttt_ooc.config import Exponent, Real, Section, Weight, Whole, number
+from pttt_ooc.config import Real, RuleSection, Whole, number
 from pttt_ooc.types import Algorithm
 
 FASTER = {"sapdcfr+": {"gamma": 10.0, "asymmetry": 4.0}}
@@ -20,8 +20,8 @@ MOST_POINTS = 9  # the number of rounds is its square
 Points = Annotated[int, Field(ge=1, le=MOST_POINTS), BeforeValidator(number)]
 
 
-class SolveSettings(Section):
-    """Settings of a solve."""
+class SolveSettings(RuleSection):
+    """Settings of a solve; the default of a parameter is that of the rule's paper, or of :data:`FASTER`."""
 
     winning_score: Points = Field(default=5, description="The points that win the match.")
     fill_board: bool = Field(default=False, description="Rounds continue until the board is full.")
@@ -31,18 +31,6 @@ class SolveSettings(Section):
     )
     # A check also updates the values of the outcomes.
     check_exploitability_every: Whole = Field(default=10, description="Iterations between two checks.")
-    algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
-    # The rule's default is that of its paper, or of FASTER.
-    alpha: Exponent | None = Field(default=None, description="Discount of positive regrets; null: the rule's default.")
-    beta: Exponent | None = Field(default=None, description="Discount of negative regrets; null: the rule's default.")
-    gamma: Weight | None = Field(
-        default=None,
-        description="Iteration t has the weight t^gamma in the average strategy; null: the rule's default.",
-    )
-    asymmetry: Weight | None = Field(
-        default=None, description="sap... divide predictions by 1 + asymmetry; null: the rule's default."
-    )
-    horizon: Whole = Field(default=1000, description="Iterations during which the parameters of an hs-... rule move.")
     alternate_updates: bool = Field(
         default=True, description="Regrets of the players are updated in turn, or both at once."
     )

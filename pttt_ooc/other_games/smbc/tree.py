@@ -7,6 +7,7 @@ in the tree: a player has one infoset for each node at which they move and each 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class RoundTree:
         """The number of nodes."""
         return len(self.square)
 
-    @property
+    @cached_property
     def plies(self) -> NDArray[np.int64]:
         """The number of moves before each node."""
         starts = np.asarray(self.shape.plies)

@@ -9,7 +9,7 @@ from pttt_ooc.other_games.arena.agents.base import text_of
 from pttt_ooc.other_games.arena.agents.catalogue import AGENTS, agent
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.kernels import ultimate, ultimate_values
-from pttt_ooc.other_games.arena.kernels.minimax import EXACT, find, keep, memory
+from pttt_ooc.other_games.arena.kernels.transposition_table import EXACT, find, keep, memory
 from tests.other_games.arena import naive_search
 from tests.other_games.arena import naive_ultimate as naive
 from tests.other_games.arena.arena_kit import ULTIMATE, points, seat

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pttt_ooc.other_games.arena.agents.catalogue import Random
+from pttt_ooc.other_games.arena.agents.basic import Random
 from pttt_ooc.other_games.arena.games.base import PLAYER, RESULT, ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.research.kernels import line_patterns

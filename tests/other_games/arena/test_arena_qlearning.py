@@ -6,9 +6,9 @@ import pytest
 from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.kernels import ultimate, ultimate_values
-from pttt_ooc.other_games.arena.kernels.minimax import key_with_depth
 from pttt_ooc.other_games.arena.kernels.qlearning import LearntValues, qlearning
 from pttt_ooc.other_games.arena.kernels.rng import generator
+from pttt_ooc.other_games.arena.kernels.transposition_table import key_with_depth
 from pttt_ooc.other_games.arena.matches.runner import run
 from pttt_ooc.other_games.arena.matches.settings import Match
 from pttt_ooc.other_games.arena.matches.statistics import rate_of

@@ -1,6 +1,7 @@
 """PettingZoo environments: PettingZoo's own test, and tests of what it leaves out."""
 
 import runpy
+import subprocess
 import sys
 import types
 import warnings
@@ -48,6 +49,16 @@ def test_a_seed_gives_the_same_games_again(name):
     from pettingzoo.test import seed_test
 
     seed_test(lambda: environment(name), num_cycles=20)
+
+
+@pytest.mark.parametrize(("name", "compiles"), [("phantom", False), ("secret-goals", False), ("mnk", True)])
+def test_only_the_games_of_the_arena_load_numba(name, compiles):
+    program = (
+        "import sys; from pttt_ooc.other_games.environments.catalogue import environment; "
+        f"env = environment({name!r}); env.reset(1); env.step(4); env.last(); print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{compiles}\n"
 
 
 @pytest.mark.parametrize("name", ["mnk", "phantom", "secret-goals"])

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pttt_ooc.other_games.smbc import goals, kernels, study
+from pttt_ooc.other_games.smbc import goals, kernels, simulation, study
 from pttt_ooc.other_games.smbc import solve as solving
 from pttt_ooc.other_games.smbc.best_response import respond
 from pttt_ooc.other_games.smbc.findings import expected_visits, format_signed
@@ -216,7 +216,7 @@ def test_simulated_matches_agree_with_the_exact_values(matches):
     random = np.random.default_rng(2)
     profiles = {s: profile_of(tree, random.random((tree.nodes, 3)) ** 4) for s in all_scores(5)}
     solution = solving.MatchSolution(tree, SolveSettings(), profiles, {})
-    found = study.simulate(solution, matches, 1)
+    found = simulation.simulate(solution, matches, 1)
     assert len(found) == 25 and found[0, 0].matches == matches
     assert all(abs(each.standard_errors) < 3 for each in found.values())
     # a score comes up as often as the Markov chain of scores predicts

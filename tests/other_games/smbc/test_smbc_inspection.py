@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from pttt_ooc.errors import GameError, StoreError
+from pttt_ooc.other_games.smbc.findings_stage import open_values
 from pttt_ooc.other_games.smbc.inspection import Lookouts, beliefs_at, reach_at
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.pages.views import ExploreAddress, rows_of
 from pttt_ooc.other_games.smbc.rules import GOALS, UNDECIDED, Rules
 from pttt_ooc.other_games.smbc.solve import is_due, list_iterations
-from pttt_ooc.other_games.smbc.stages import open_values
 from pttt_ooc.other_games.smbc.tree import build
 from tests.other_games.smbc import naive_rounds as naive
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from pttt_ooc.errors import PlayError, StoreError
-from pttt_ooc.other_games.smbc import match_play
+from pttt_ooc.other_games.smbc import match_results
 from pttt_ooc.other_games.smbc.best_response import profile_values
-from pttt_ooc.other_games.smbc.inspection import SolutionBot
+from pttt_ooc.other_games.smbc.bot import SolutionBot
 from pttt_ooc.other_games.smbc.match_play import BOT, ME, Match, Round, new_match, thoughts
 from pttt_ooc.other_games.smbc.pages.views import ExploreAddress, seat_of
 from pttt_ooc.other_games.smbc.rules import FIRST, SECOND, TIE, UNDECIDED, Rules
@@ -166,13 +166,13 @@ def test_expectations_are_the_values_of_the_match(bot):
 
 
 def test_matches_are_counted(bot, tmp_path):
-    assert match_play.read_tallies(tmp_path) == []
+    assert match_results.read_tallies(tmp_path) == []
     for points, goals in (((4, 0), (WIN, WIN)), ((4, 4), (LOSE, LOSE)), ((4, 1), (WIN, DRAW))):
-        match_play.keep_match(tmp_path, Match(5, (ended(ME, goals, points),)))
-    match_play.keep_match(tmp_path, Match(5, (ended(BOT, (LOSE, LOSE), (4, 1)),)))
-    found = match_play.read_tallies(tmp_path)
+        match_results.keep_match(tmp_path, Match(5, (ended(ME, goals, points),)))
+    match_results.keep_match(tmp_path, Match(5, (ended(BOT, (LOSE, LOSE), (4, 1)),)))
+    found = match_results.read_tallies(tmp_path)
     assert [(t.first, t.matches, t.won) for t in found] == [(ME, 3, 2), (BOT, 1, 1)]
-    told = match_play.tally_sentences(found, bot)
+    told = match_results.tally_sentences(found, bot)
     assert told[0].startswith(
         "Of 3 matches in which you moved first you have won 2 (66.7%); a player like the bot wins"
     )
@@ -182,6 +182,6 @@ def test_matches_are_counted(bot, tmp_path):
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "{}", json.dumps({"rounds": [], "winner": 1})])
 def test_a_damaged_file_of_matches_gets_a_sentence(tmp_path, line):
-    (tmp_path / match_play.FILE).write_text(f"{line}\n")
+    (tmp_path / match_results.FILE).write_text(f"{line}\n")
     with pytest.raises(StoreError, match="a line that is not a match"):
-        match_play.read_tallies(tmp_path)
+        match_results.read_tallies(tmp_path)

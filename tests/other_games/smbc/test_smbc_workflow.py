@@ -9,9 +9,9 @@ import yaml
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
 from pttt_ooc.errors import StoreError
 from pttt_ooc.other_games.smbc import report
+from pttt_ooc.other_games.smbc.equilibria_stage import run_equilibria
 from pttt_ooc.other_games.smbc.pipeline import MODULES, STAGES, requests, settings
 from pttt_ooc.other_games.smbc.settings import SmbcConfig, SolveSettings
-from pttt_ooc.other_games.smbc.stages import run_equilibria
 from pttt_ooc.pipeline.stages import fsck
 from tests.pipeline.stages.test_workflow import Workflow
 

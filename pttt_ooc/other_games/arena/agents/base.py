@@ -1,4 +1,4 @@
-"""The base classes of agents, which choose moves: of all, and of those that search within a budget."""
+"""The base class of agents, which choose moves, and the options that bound a search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from pttt_ooc.errors import did_you_mean
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game, State
-from pttt_ooc.other_games.arena.kernels import clock as clocks
 from pttt_ooc.other_games.arena.kernels.rng import generator
 
 
@@ -171,36 +170,6 @@ def text_of(agent: Any) -> str:
 def logistic(value: float) -> float:
     """The chance whose logarithm of the odds is a value."""
     return 1 / (1 + math.exp(-max(-700.0, min(700.0, value))))
-
-
-@dataclass
-class Bounded(Budget, Agent):
-    """An agent with a budget; its kernel reads limits from the array ``_control``, and writes costs to it."""
-
-    def _limits(self) -> Any:
-        """The array ``_control`` with the limits of the next move; the clock starts."""
-        control = self._control
-        control[:] = 0
-        control[clocks.NODE_LIMIT] = self.nodes or np.iinfo(np.int64).max
-        if self.time is not None:
-            control[clocks.CLOCK] = clocks.WALL if self.clock == "wall" else clocks.PROCESSOR
-            control[clocks.DEADLINE] = clocks.nanoseconds(int(control[clocks.CLOCK])) + int(self.time * 1e9)
-        return control
-
-    def seat(self, game: Game) -> None:
-        """Make room for the limits."""
-        super().seat(game)
-        self._control = np.zeros(8, dtype=np.int64)
-
-    @property
-    def effort(self) -> Effort:
-        """Nodes visited, or games played out, and the depth that the last move reached."""
-        return Effort(int(self._control[clocks.NODES]), int(self._control[clocks.REACHED]))
-
-    @property
-    def limited_by_time(self) -> bool:
-        """Whether the budget is a time."""
-        return self.time is not None
 
 
 def values_of(game: Game, heuristic: int) -> Any:

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pttt_ooc.other_games.arena.agents.base import Bounded, values_of
+from pttt_ooc.other_games.arena.agents.base import values_of
+from pttt_ooc.other_games.arena.agents.search_limits import Bounded
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game, State
 from pttt_ooc.other_games.arena.kernels import minimax
-from pttt_ooc.other_games.arena.kernels.minimax import memory
+from pttt_ooc.other_games.arena.kernels.transposition_table import memory
 
 _MEMORIES = {
     "none": minimax.NOTHING,

@@ -278,8 +278,6 @@ class ValueTable(Agent):
 
     def seat(self, game: Game) -> None:
         """Read the policies."""
-        from pttt_ooc.other_games.arena.agents.value_tables import FILES, Training
-
         super().seat(game)
         if game.name not in ("mnk", "infinite"):
             raise ArenaError("The agent table plays mnk and infinite only.")

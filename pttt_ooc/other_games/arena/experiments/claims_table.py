@@ -94,7 +94,7 @@ def verdict(experiment: Mapping[str, Any], logs: Mapping[str, float], other: flo
     logs
         Corrected logarithms of the p-values of :func:`questions`, by their kinds.
     other
-        That of :func:`compared`.
+        That of :func:`log_p_value`; None if there is none.
     """
     if experiment["test"] == "time" and experiment["values"] is None:
         return _of_times(experiment)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pttt_ooc.other_games.arena.games.base import KEY, PLAYER, PLY, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.other_games.arena.games.boards import Board, nested_board, owners
 from pttt_ooc.other_games.arena.kernels import extreme as rules
-from pttt_ooc.other_games.arena.kernels.ultimate import ANYWHERE
+from pttt_ooc.other_games.arena.kernels.small_boards import ANYWHERE
 
 
 class Extreme(Game):

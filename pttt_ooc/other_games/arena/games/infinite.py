@@ -9,7 +9,7 @@ from pttt_ooc.errors import did_you_mean
 from pttt_ooc.other_games.arena.games.base import PLY, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.other_games.arena.games.boards import Board, flat
 from pttt_ooc.other_games.arena.kernels import infinite as rules
-from pttt_ooc.other_games.arena.kernels.mnk import FREE
+from pttt_ooc.other_games.arena.kernels.rows import FREE
 
 FORMS = {"fixed": rules.FIXED, "growing": rules.GROWING, "near": rules.NEAR}
 """How the board is limited: a bound; a bound that grows when all squares are taken; only squares near marks."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import piece
+from pttt_ooc.other_games.arena.kernels.small_boards import ANYWHERE, FULL, HAS_LINE, NTH, SIZE
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, SECOND, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.ultimate import ANYWHERE, FULL, HAS_LINE, NTH, SIZE
 
 WORDS, MOVES, WIDTH, LENGTH = 48, 162, 162, 162
 SYMMETRIES = 1

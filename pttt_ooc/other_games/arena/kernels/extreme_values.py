@@ -11,8 +11,8 @@ import numpy as np
 
 from pttt_ooc.jit import piece
 from pttt_ooc.other_games.arena.kernels.extreme import DRAWN, MARKS, POINTS, WON
+from pttt_ooc.other_games.arena.kernels.small_boards import LINES, SIZE
 from pttt_ooc.other_games.arena.kernels.state_words import FIRST, RESULT, SECOND
-from pttt_ooc.other_games.arena.kernels.ultimate import LINES, SIZE
 
 HEURISTICS = (1,)
 WIN = 1_000_000

@@ -19,8 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import piece
-from pttt_ooc.other_games.arena.kernels.mnk import OUTSIDE, wins
 from pttt_ooc.other_games.arena.kernels.rng import below, draw
+from pttt_ooc.other_games.arena.kernels.rows import OUTSIDE, wins
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, UNFINISHED
 
 SIDE, MIDDLE = 63, 31

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pttt_ooc.jit import bare_kernel, kernel
-from pttt_ooc.other_games.arena.kernels.minimax import key_with_depth
 from pttt_ooc.other_games.arena.kernels.rng import below, uniform
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, RESULT, UNFINISHED
+from pttt_ooc.other_games.arena.kernels.transposition_table import key_with_depth
 
 WON = 500.0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import piece
+from pttt_ooc.other_games.arena.kernels.small_boards import ANYWHERE, FULL, HAS_LINE, NTH, SIZE
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, SECOND, UNFINISHED
 
 WORDS, MOVES, WIDTH, LENGTH = 27, 81, 81, 81
@@ -18,19 +19,9 @@ TARGET, WON, CLOSED, RULES, MARKS = 4, 5, 7, 8, 9
 (two words); the small boards that take no more marks; the options; the marks of player 0 and then of player 1 (nine
 words each).  Sets of boards or cells are numbers with one bit for each."""
 
-ANYWHERE = 9
 OPEN, MOST = 1, 2
 """Options, as bits: won small boards stay open until they are full; without a line, the player with more won boards
 wins."""
-
-FULL = 511
-LINE_CELLS = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-LINES = np.array([sum(1 << cell for cell in row) for row in LINE_CELLS], dtype=np.int64)
-HAS_LINE = np.array([any(marks & line == line for line in LINES) for marks in range(512)], dtype=np.bool_)
-SIZE = np.array([marks.bit_count() for marks in range(512)], dtype=np.int64)
-NTH = np.array(
-    [([c for c in range(9) if marks >> c & 1] + [0] * 9)[:9] for marks in range(512)], dtype=np.int64
-)  # the cells of a set, ascending
 
 _ZOBRIST = np.random.default_rng(20).integers(-(1 << 63), 1 << 63, (2, 81), dtype=np.int64)
 _ZOBRIST_TARGET = np.random.default_rng(21).integers(-(1 << 63), 1 << 63, (2, 10), dtype=np.int64)

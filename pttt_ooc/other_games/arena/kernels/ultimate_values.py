@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import piece
+from pttt_ooc.other_games.arena.kernels.small_boards import HAS_LINE, LINES, SIZE
 from pttt_ooc.other_games.arena.kernels.state_words import FIRST, PLAYER, PLY, RESULT, SECOND
-from pttt_ooc.other_games.arena.kernels.ultimate import HAS_LINE, LINES, MARKS, SIZE, TARGET, WON
+from pttt_ooc.other_games.arena.kernels.ultimate import MARKS, TARGET, WON
 
 HEURISTICS = (1, 2, 3, 4)
 WIN = 10_000

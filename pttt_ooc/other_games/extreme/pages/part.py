@@ -192,7 +192,7 @@ def templates() -> Part:
         names={
             "WIDTH": boards.WIDTH,
             "HEIGHT": boards.HEIGHT,
-            "cell_text": lambda cell: boards.text(boards.number(*cell)),
+            "cell_text": boards.move_text,
         },
     )
 
@@ -288,9 +288,7 @@ def match(request: Request, pages: UsedPages, account: Signed, name: Name, ply: 
         "teams": [seen.record.teams[key] for key in keys],
         "found": found,
         "steps": steps,
-        "moves": [
-            {"player": step.player, "text": boards.text(boards.number(*step.cell)), "step": step} for step in steps
-        ],
+        "moves": [{"player": step.player, "text": boards.move_text(step.cell), "step": step} for step in steps],
         "ply": at,
         "boards": boards.boards_of(position, steps[at - 1].cell if at else None),
         "to_move": position,

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 
-from pttt_ooc.other_games.smbc.inspection import Lookouts, SolutionBot
+from pttt_ooc.other_games.smbc.bot import SolutionBot
+from pttt_ooc.other_games.smbc.inspection import Lookouts
 from pttt_ooc.other_games.smbc.oriented_position import Place
 from pttt_ooc.other_games.smbc.solve import STORE
 from pttt_ooc.site.service.answerer import AnswersByKind, methods

@@ -16,7 +16,8 @@ from sqlalchemy import Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pttt_ooc.errors import PlayError
-from pttt_ooc.other_games.smbc.match_play import ME, Draw, Match, Tally, new_match, tallies
+from pttt_ooc.other_games.smbc.match_play import ME, Draw, Match, new_match
+from pttt_ooc.other_games.smbc.match_results import Tally, tallies
 from pttt_ooc.other_games.smbc.pages.answerer_client import AskedBot
 from pttt_ooc.other_games.smbc.pages.views import Seat, seat_of
 from pttt_ooc.other_games.smbc.wing import matches_file

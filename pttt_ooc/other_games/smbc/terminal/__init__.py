@@ -1,4 +1,5 @@
 """Secret goals on a terminal.
 
-Modules: ``commands``: ``pttt smbc ...``. ``explore``: a solution's strategies and values. ``play``: matches against it.
+Modules: ``board``: of a round. ``commands``: ``pttt smbc ...``. ``explore``: a solution's strategies and values.
+``play``: matches against it.
 """

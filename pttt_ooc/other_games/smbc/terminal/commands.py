@@ -152,10 +152,10 @@ def simulate(
     as_json: JsonOption = False,
 ) -> None:
     """Play matches of the solution against itself, and compare the results with the exact values."""
-    from pttt_ooc.other_games.smbc import study as studying
+    from pttt_ooc.other_games.smbc import simulation
     from pttt_ooc.other_games.smbc.solve import load
 
-    found = studying.simulation_as_json(studying.simulate(load(directory), matches, seed), seed)
+    found = simulation.simulation_as_json(simulation.simulate(load(directory), matches, seed), seed)
     if as_json:
         print(json.dumps(found))
         return
@@ -262,7 +262,7 @@ def play(directory: SolutionArgument = DATA) -> None:
     After each round the bot's goal and its beliefs about your goal are shown. Finished matches are kept in
     DIR/matches.jsonl, and counted beside the exact expectation.
     """
-    from pttt_ooc.other_games.smbc.inspection import SolutionBot
+    from pttt_ooc.other_games.smbc.bot import SolutionBot
     from pttt_ooc.other_games.smbc.solve import load
     from pttt_ooc.other_games.smbc.terminal.play import play as played
     from pttt_ooc.pipeline.show.dialogue import Dialogue

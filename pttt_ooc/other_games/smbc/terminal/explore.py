@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from pttt_ooc.disk.numbers import decimals
 from pttt_ooc.errors import GameError, PtttError
-from pttt_ooc.games.rules.game import Squares
 from pttt_ooc.other_games.smbc.inspection import InspectedMove, Lookout, Lookouts
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
-from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, SQUARES, UNDECIDED
+from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, UNDECIDED
+from pttt_ooc.other_games.smbc.terminal.board import marked_board
 from pttt_ooc.other_games.smbc.vocabulary import ENDS, MARKS, PLAYERS, goal_of, numbers_of, square_of
-from pttt_ooc.pipeline.show.dialogue import Dialogue, Square
+from pttt_ooc.pipeline.show.dialogue import Dialogue
 from pttt_ooc.pipeline.show.tables import whole
 
 HELP = (
@@ -122,15 +122,6 @@ def _row(move: InspectedMove) -> tuple[str, ...]:
 
 def _both(values: tuple[float | None, float | None]) -> str:
     return ", ".join(f"{decimals(value, 6)} ({player})" for value, player in zip(values, PLAYERS, strict=True))
-
-
-def marked_board(squares: Squares, numbered: bool) -> list[Square]:
-    """The board with the marks on the squares that were taken in turn, and on request the numbers of the moves."""
-    found = [Square("")] * SQUARES
-    for number, square in enumerate(squares, 1):
-        player = (number - 1) % 2
-        found[square] = Square(MARKS[player], str(number) * numbered, "bold red" if player else "bold blue")
-    return found
 
 
 def scores_of(first: str, second: str, winning_score: int) -> Scores:

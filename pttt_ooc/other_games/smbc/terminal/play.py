@@ -6,22 +6,10 @@ import random
 from pathlib import Path
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.other_games.smbc.match_play import (
-    BOT,
-    ME,
-    Bot,
-    Draw,
-    Match,
-    Round,
-    Thought,
-    keep_match,
-    new_match,
-    read_tallies,
-    tally_sentences,
-    thoughts,
-)
+from pttt_ooc.other_games.smbc.match_play import BOT, ME, Bot, Draw, Match, Round, Thought, new_match, thoughts
+from pttt_ooc.other_games.smbc.match_results import keep_match, read_tallies, tally_sentences
 from pttt_ooc.other_games.smbc.rules import BOARD, GOALS
-from pttt_ooc.other_games.smbc.terminal.explore import marked_board
+from pttt_ooc.other_games.smbc.terminal.board import marked_board
 from pttt_ooc.other_games.smbc.vocabulary import MARKS, end_for, square_of
 from pttt_ooc.pipeline.show.dialogue import Dialogue
 from pttt_ooc.pipeline.show.tables import whole

@@ -17,8 +17,8 @@ import numpy as np
 
 from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.other_games.arena.kernels.clock import CUT, NODES, REACHED, STOPPED, VALUE, stops
-from pttt_ooc.other_games.arena.kernels.minimax import AT_LEAST, AT_MOST, EXACT
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, UNFINISHED
+from pttt_ooc.other_games.arena.kernels.transposition_table import AT_LEAST, AT_MOST, EXACT
 
 WIN, INFINITY = np.int64(1 << 24), np.int64(1 << 30)
 ONE, ROOT = np.int64(1), np.int64(0)  # not literals: a recursive kernel must have one signature

@@ -27,8 +27,8 @@ from pttt_ooc.other_games.arena.kernels.extreme import (
     legal,
     play,
 )
+from pttt_ooc.other_games.arena.kernels.small_boards import FULL, HAS_LINE, LINE_CELLS
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, PLY, RESULT, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.ultimate import FULL, HAS_LINE, LINE_CELLS
 
 WIN = np.int64(1_000_000)
 DECIDED = np.int64(900_000)

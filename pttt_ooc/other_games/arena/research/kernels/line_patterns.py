@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pttt_ooc.jit import kernel, piece
-from pttt_ooc.other_games.arena.kernels.mnk import DIRECTIONS
 from pttt_ooc.other_games.arena.kernels.rng import below, uniform
+from pttt_ooc.other_games.arena.kernels.rows import DIRECTIONS
 from pttt_ooc.other_games.arena.kernels.state_words import FIRST, PLAYER, PLY, RESULT, SECOND, UNFINISHED
 
 LENGTH = 6

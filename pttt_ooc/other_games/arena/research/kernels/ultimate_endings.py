@@ -10,8 +10,9 @@ import numpy as np
 
 from pttt_ooc.jit import bare_kernel, piece
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
+from pttt_ooc.other_games.arena.kernels.small_boards import FULL, HAS_LINE, SIZE
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLAYER, RESULT, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, MARKS, SIZE, TARGET, WON
+from pttt_ooc.other_games.arena.kernels.ultimate import CLOSED, MARKS, TARGET, WON
 
 VISITED, ALLOWED = 0, 1
 """Words of `budget`: positions visited, and allowed."""

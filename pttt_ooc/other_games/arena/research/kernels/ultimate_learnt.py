@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from pttt_ooc.jit import kernel, piece
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
 from pttt_ooc.other_games.arena.kernels.rng import below, uniform
+from pttt_ooc.other_games.arena.kernels.small_boards import FULL, HAS_LINE, LINES
 from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, PLAYER, RESULT, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.ultimate import CLOSED, FULL, HAS_LINE, IMAGE, LINES, MARKS, TARGET, WON
+from pttt_ooc.other_games.arena.kernels.ultimate import CLOSED, IMAGE, MARKS, TARGET, WON
 from pttt_ooc.other_games.arena.kernels.ultimate_values import TERNARY
 from pttt_ooc.other_games.arena.research.kernels.ultimate_plain import by_steps, sharp
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.jit import piece
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
+from pttt_ooc.other_games.arena.kernels.small_boards import ANYWHERE, FULL, SIZE
 from pttt_ooc.other_games.arena.kernels.state_words import PLAYER
 from pttt_ooc.other_games.arena.kernels.ultimate import CLOSED, MARKS, TARGET, WON
 from pttt_ooc.other_games.arena.kernels.ultimate_values import TERNARY
@@ -189,12 +190,12 @@ def _row_at(state, board):
 
 @piece
 def _bucket(state):
-    return 10 * (rules.SIZE[state[CLOSED]] // PHASES) + state[TARGET]  # nobody moves when all nine are closed
+    return 10 * (SIZE[state[CLOSED]] // PHASES) + state[TARGET]  # nobody moves when all nine are closed
 
 
 @piece
 def _count(boards, most):
-    return min(rules.SIZE[boards], most)
+    return min(SIZE[boards], most)
 
 
 @piece
@@ -225,13 +226,13 @@ def tactic(state, own, other):
     player, board = state[PLAYER], state[TARGET]
     won, lost, closed = state[WON + player], state[WON + 1 - player], state[CLOSED]
     deadly = other & SHARP[lost, won]
-    phase, threat = rules.SIZE[closed] // PHASES, np.int64(deadly != 0)
+    phase, threat = SIZE[closed] // PHASES, np.int64(deadly != 0)
     if board == 9:
         counts = 4 * _count(own, 3) + _count(other, 3)
         decides = np.int64(own & SHARP[won, lost] != 0)
         return PHASES * SENT_TACTICS + phase * FREE_TACTICS + 4 * counts + 2 * decides + threat
     first, second = state[MARKS + 9 * player + board], state[MARKS + 9 * (1 - player) + board]
-    cells, wins = rules.FULL & ~(first | second), np.int64(SHARP[first, second])
+    cells, wins = FULL & ~(first | second), np.int64(SHARP[first, second])
     if threat:
         cells &= ~(deadly | closed)
     quiet, wins = cells & ~wins, cells & wins
@@ -311,7 +312,7 @@ def evaluate(network: Network, state: Any) -> float:
     hidden = network.bias[1] + sum(network.embedding[entries[board]] @ network.boards[board] for board in range(9))
     board = int(state[TARGET])
     hidden = hidden + network.places[board]
-    if board != rules.ANYWHERE:
+    if board != ANYWHERE:
         hidden = hidden + network.embedding[entries[board]] @ network.targets[board]
     kind = int(tactic(state, int(winnable(state, player)), int(winnable(state, 1 - player))))
     hidden = hidden + network.tactics[kind]

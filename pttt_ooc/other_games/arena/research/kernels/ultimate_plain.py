@@ -15,8 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from pttt_ooc.jit import piece
+from pttt_ooc.other_games.arena.kernels.small_boards import HAS_LINE
 from pttt_ooc.other_games.arena.kernels.state_words import PLAYER, RESULT, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.ultimate import HAS_LINE, MARKS, TARGET
+from pttt_ooc.other_games.arena.kernels.ultimate import MARKS, TARGET
 from pttt_ooc.other_games.arena.kernels.ultimate_values import evaluate
 
 _LEAST_DEPTH, _LATE, _LATER = 3, 3, 8

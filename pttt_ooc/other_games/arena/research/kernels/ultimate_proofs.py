@@ -9,8 +9,9 @@ import numpy as np
 
 from pttt_ooc.jit import kernel, piece
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
+from pttt_ooc.other_games.arena.kernels.small_boards import ANYWHERE, HAS_LINE, LINES, SIZE
 from pttt_ooc.other_games.arena.kernels.state_words import FIRST, KEY, PLAYER, RESULT, UNFINISHED
-from pttt_ooc.other_games.arena.kernels.ultimate import ANYWHERE, HAS_LINE, LINES, MARKS, SIZE, TARGET, WON
+from pttt_ooc.other_games.arena.kernels.ultimate import MARKS, TARGET, WON
 from pttt_ooc.other_games.arena.research.kernels.ultimate_endings import can_win, words
 
 VISITED, ALLOWED = 0, 1

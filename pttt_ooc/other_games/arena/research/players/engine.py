@@ -18,6 +18,7 @@ from pttt_ooc.other_games.arena.agents.base import Agent, Effort
 from pttt_ooc.other_games.arena.games.base import PLAYER, ArenaError, Game, State
 from pttt_ooc.other_games.arena.games.ultimate import Ultimate
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
+from pttt_ooc.other_games.arena.kernels.small_boards import ANYWHERE
 from pttt_ooc.other_games.arena.research.players.line_process import LineProcess
 
 CELLS = 9
@@ -31,7 +32,7 @@ def position_text(state: State) -> str:
         for cell in range(9)
     )
     target = int(state[rules.TARGET])
-    return f"{cells} {'-' if target == rules.ANYWHERE else target} {'xo'[int(state[PLAYER])]}"
+    return f"{cells} {'-' if target == ANYWHERE else target} {'xo'[int(state[PLAYER])]}"
 
 
 class Protocol(ABC):

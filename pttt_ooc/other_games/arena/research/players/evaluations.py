@@ -1,7 +1,7 @@
-"""Learnt evaluations: files of weights, the training of those of Ultimate tic-tac-toe, and its networks.
+"""Learnt evaluations of Ultimate tic-tac-toe: the training of weights, their files, and those of networks.
 
-A file of weights is a line that names format and version, a line of JSON with metadata, and the numbers; one of a
-network is the same with compressed numbers of 16 bits.  The package has both for Ultimate, under its licence.
+The file of a network is as one of :mod:`.weights`, with compressed numbers of 16 bits.  The package has both, under its
+licence.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pttt_ooc.disk.files import atomic_write_bytes, explain_errors
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game
 from pttt_ooc.other_games.arena.kernels.rng import generator
+from pttt_ooc.other_games.arena.research.players.weights import read_weights, write_weights
 
 if TYPE_CHECKING:
     from pttt_ooc.other_games.arena.research.kernels.ultimate_network import Network
@@ -33,8 +34,8 @@ EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
 
 SHIPPED, NETWORK = "shipped", "network"
 """In place of the path of a file: the weights of the package for the game, which ``pttt arena train-ultimate -o FILE
---game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core), and its network, which ``python -m
-benchmarks.ultimate_network`` makes."""
+--game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core), and its network, which
+:mod:`.ultimate_training` makes."""
 
 SHIPPED_DIGESTS = {"ultimate": "f64ce08a61d1a0b9", "ultimate:most": "88a40a0dad7fd4cc"}
 NETWORK_DIGESTS = {"ultimate": "d108fe1b0e0d1a4d", "ultimate:most": "6ba1d94c1c8c8e84"}
@@ -43,37 +44,6 @@ NETWORK_DIGESTS = {"ultimate": "d108fe1b0e0d1a4d", "ultimate:most": "6ba1d94c1c8
 DRAW = 0.15
 """The value of a draw to the player who searches, where a win is 1: against weaker players, most lost
 points are draws."""
-
-
-def write_weights(path: Path, head: bytes, header: dict[str, Any], weights: NDArray[np.float64], kind: Any) -> None:
-    """Write weights as numbers of a kind; the file is whole or as before."""
-    numbers = weights.astype(np.dtype(kind).newbyteorder("<"))
-    atomic_write_bytes(path, head + json.dumps(header).encode() + b"\n" + numbers.tobytes())
-
-
-def read_weights(path: Path, head: bytes, count: int, kind: Any) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    """The metadata and the weights of a file.
-
-    Raises
-    ------
-    ArenaError
-        The file is damaged, or of another format.
-    """
-    stored = np.dtype(kind).newbyteorder("<")
-    size = count * stored.itemsize
-    with explain_errors(f"read {path}"), open(path, "rb") as file:
-        data = file.read(len(head) + 200 + size)
-    second, _, rest = data[len(head) :].partition(b"\n")
-    if not data.startswith(head) or len(rest) != size:
-        raise ArenaError(f"{path} is not a file of such weights of this version: train anew.")
-    try:
-        header = dict(json.loads(second))
-    except (ValueError, TypeError):
-        raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.") from None
-    weights = np.frombuffer(rest, dtype=stored).astype(np.float64)
-    if not np.all(np.isfinite(weights)):
-        raise ArenaError(f"{path} is damaged: it has weights that are no numbers; train anew.")
-    return header, weights
 
 
 def train(

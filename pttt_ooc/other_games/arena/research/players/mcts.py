@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.other_games.arena.agents.base import Bounded
+from pttt_ooc.other_games.arena.agents.search_limits import Bounded
 from pttt_ooc.other_games.arena.games.base import DRAW, FIRST, PLAYER, ArenaError, Game, State
 from pttt_ooc.other_games.arena.kernels.clock import NODE_LIMIT
 from pttt_ooc.other_games.arena.research.kernels.mcts import tree, tree_kernels

@@ -14,7 +14,7 @@ from pttt_ooc.other_games.arena.agents.base import Agent
 from pttt_ooc.other_games.arena.games.base import FIRST, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.other_games.arena.kernels.rng import generator
 from pttt_ooc.other_games.arena.research.kernels.line_patterns import PATTERNS, patterns
-from pttt_ooc.other_games.arena.research.players.evaluations import read_weights, write_weights
+from pttt_ooc.other_games.arena.research.players.weights import read_weights, write_weights
 
 HEAD = b"pttt arena patterns 1\n"
 ROUNDS = 10

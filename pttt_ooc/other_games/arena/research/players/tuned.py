@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.other_games.arena.agents.base import Bounded, logistic, values_of
+from pttt_ooc.other_games.arena.agents.base import logistic, values_of
+from pttt_ooc.other_games.arena.agents.search_limits import Bounded
 from pttt_ooc.other_games.arena.games.base import KEY, PLAYER, RESULT, UNFINISHED, ArenaError, Game, State
 from pttt_ooc.other_games.arena.kernels.clock import NODE_LIMIT, REACHED, VALUE
 from pttt_ooc.other_games.arena.research.kernels.alphabeta import search_kernel, work

@@ -31,7 +31,8 @@ from pttt_ooc.other_games.arena.agents.catalogue import agent
 from pttt_ooc.other_games.arena.games.base import ArenaError, Game
 from pttt_ooc.other_games.arena.games.catalogue import game as by_name
 from pttt_ooc.other_games.arena.kernels.rng import generator
-from pttt_ooc.other_games.arena.kernels.ultimate import HAS_LINE, IMAGE, IMAGE_OF_SET, LENGTH
+from pttt_ooc.other_games.arena.kernels.small_boards import HAS_LINE
+from pttt_ooc.other_games.arena.kernels.ultimate import IMAGE, IMAGE_OF_SET, LENGTH
 from pttt_ooc.other_games.arena.kernels.ultimate_values import TERNARY
 from pttt_ooc.other_games.arena.research.kernels import ultimate_network as kernels
 from pttt_ooc.other_games.arena.research.kernels.ultimate_learnt import (

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from pttt_ooc.other_games.arena.games.base import DRAW, FIRST, PLAYER, PLY, RESULT, UNFINISHED, ArenaError, State
 from pttt_ooc.other_games.arena.games.ultimate import Ultimate
 from pttt_ooc.other_games.arena.kernels import ultimate as rules
+from pttt_ooc.other_games.arena.kernels.small_boards import FULL
 from pttt_ooc.other_games.arena.research.kernels import ultimate_endings as kernels
 from pttt_ooc.other_games.arena.research.kernels.ultimate_endings import can_win
 from pttt_ooc.other_games.arena.research.solvers.endings import Ending, EndingSolver
@@ -203,8 +204,8 @@ def find_forced_win(
     searches: dict[int, _Search] = {}
     for last in sorted(set(range(9)) - {CENTRE}):
         state = _after_the_opening(game, last)
-        for cells in (1 << last | 1 << 8 - last, rules.FULL):
-            searches[last] = _Search(cells, table_bits if cells == rules.FULL else min(table_bits, 18), budget)
+        for cells in (1 << last | 1 << 8 - last, FULL):
+            searches[last] = _Search(cells, table_bits if cells == FULL else min(table_bits, 18), budget)
             if searches[last].wins(state, plies):
                 break
         else:

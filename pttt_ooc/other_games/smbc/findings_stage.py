@@ -1,8 +1,6 @@
-"""The stages "findings" and "equilibria" of the workflow; all figures are in their manifests.
+"""Stage "findings": value and exploitability of a solved match, and the effect of hidden goals.
 
-``findings.json``: value and exploitability of a solved match, and the effect of hidden goals.  ``equilibria.json``:
-values of goals in all equilibria, of a round as a game of its own and of the first round.  The report shows the latter
-if the configuration asks for that stage.
+All figures are in its manifest, ``findings.json``.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.other_games.smbc.findings import best_responses, goals_of_round
+from pttt_ooc.other_games.smbc.findings import best_responses
 from pttt_ooc.other_games.smbc.inspection import Lookout, Lookouts, beliefs_at
 from pttt_ooc.other_games.smbc.match import Scores
 from pttt_ooc.other_games.smbc.oriented_position import Place
@@ -21,7 +19,7 @@ from pttt_ooc.other_games.smbc.pipeline import sources
 from pttt_ooc.other_games.smbc.round import Floats, Payoffs, fresh, outcomes, scoring
 from pttt_ooc.other_games.smbc.rules import GOALS
 from pttt_ooc.other_games.smbc.settings import SolveSettings
-from pttt_ooc.other_games.smbc.solve import load, name_of
+from pttt_ooc.other_games.smbc.solve import name_of
 from pttt_ooc.other_games.smbc.study import exploitability, studies
 from pttt_ooc.other_games.smbc.tree import RoundTree
 from pttt_ooc.pipeline.stages.stage_context import digests, inputs, stage
@@ -125,19 +123,3 @@ def _curve(tree: RoundTree, settings: SolveSettings, worth: Payoffs, steps: Sequ
         solver.run(step - solver.iteration)
         rows.append({"iteration": step, "nashconv": exploitability(tree, worth, solver.average())})
     return rows
-
-
-def run_equilibria(directory: Path) -> None:
-    """Write the manifest with the ranges.
-
-    Raises
-    ------
-    PtttError
-        If SciPy is missing.
-    StoreError
-        If there is no solution, or it is damaged, or the manifest cannot be written.
-    """
-    with stage("equilibria", directory, [], sources=sources) as facts:
-        facts["made_from"] = digests(inputs(directory, "solve"))
-        solution = load(directory)
-        facts["shown"] = [goals_of_round(solution, scores, all_equilibria=True) for scores in (None, (0, 0))]
