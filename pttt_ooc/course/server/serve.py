@@ -31,7 +31,7 @@ from pttt_ooc.site.service.wing import Pages
 
 WEBSERVER = "pttt_ooc.course.server.web_process"
 WORKER = "pttt_ooc.course.server.strategy_worker"
-log = logging.getLogger("pttt.web.processes")
+log = logging.getLogger("pttt.course.processes")
 
 
 def serve(
