@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-log = logging.getLogger("pttt.course.rights")
+log = logging.getLogger("pttt.disk.rights")
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

@@ -46,9 +46,8 @@ class SecondGame:
         self.assessor = Assessor(small_engine(OTHER), self.course.storage, OTHER_VALUE, (None, None))
         course = lab.database, lab.data
         self.judge = Judge(
-            self.course.database, self.course.storage, self.assessor, threading.Event(), settle_if_graded, course
+            self.course.database, self.course.storage, self.assessor, threading.Event(), settle_if_graded, course, FEW
         )
-        self.judge._likenesses.games = FEW
 
     def baseline(self):
         take_in_baseline(self.course.database, self.course.storage, self.assessor)

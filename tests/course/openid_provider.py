@@ -17,14 +17,15 @@ CLIENT, SECRET = "pttt", "a secret of the university"
 class UniversityProvider:
     """A provider on a port of this machine.
 
-    `claims` are added to what a token says, or replace it; `key` signs, and `published` are the keys that it shows.
+    `claims` are added to what a token says, or replace it; `key` signs, under its `name`, and `published` are the keys
+    that it shows.
     """
 
     def __init__(self):
         self.key = RSAKey.generate_key(2048, {"kid": "one"}, auto_kid=False)
-        self.published = [self.key]
+        self.name, self.published = "one", [self.key]
         self.claims = {"sub": "4711", "email": "ann@example.org", "email_verified": True}
-        self.algorithm, self.codes, self.asked, self.status = "RS256", {}, [], 200
+        self.algorithm, self.codes, self.asked, self.status, self.keys_status = "RS256", {}, [], 200, 200
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.issuer = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
@@ -65,7 +66,7 @@ class UniversityProvider:
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": query["nonce"]}
         claims = {name: value for name, value in {**claims, **self.claims}.items() if value is not None}
-        token = jwt.encode({"alg": self.algorithm, "kid": "one"}, claims, self.key, algorithms=[self.algorithm])
+        token = jwt.encode({"alg": self.algorithm, "kid": self.name}, claims, self.key, algorithms=[self.algorithm])
         return 200, {"access_token": "x", "token_type": "Bearer", "id_token": token}
 
     def _handler(provider):  # noqa: N805
@@ -88,7 +89,7 @@ class UniversityProvider:
                 if parts.path == "/.well-known/openid-configuration":
                     return self.answer(provider.status, provider.described())
                 if parts.path == "/keys":
-                    return self.answer(200, provider.keys())
+                    return self.answer(provider.keys_status, provider.keys())
                 return self.answer(404, {})
 
             def do_POST(self):

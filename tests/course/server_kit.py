@@ -139,8 +139,8 @@ class Lab:
         self.stopping = threading.Event()
         value = self.settings.game_value or VALUE
         self.assessor = Assessor(small_engine(GAME), self.storage, value, self.settings.orders(data))
-        self.judge = Judge(self.database, self.storage, self.assessor, self.stopping, settle_if_graded)
-        self.judge._likenesses.games = FEW  # tests of likeness have as many as a course
+        # Tests of likeness have as many games as a course.
+        self.judge = Judge(self.database, self.storage, self.assessor, self.stopping, settle_if_graded, games=FEW)
         self.client = TestClient(create_app(self.course), base_url="http://course", raise_server_exceptions=False)
         self.tokens = {}
 

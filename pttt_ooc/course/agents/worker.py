@@ -219,7 +219,3 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
         pulse.beating(),
     ):
         Work(pulse, stopping, _FAILURE_SECONDS).repeat(Worker(database, storage, stopping, grading).step)
-
-
-# ---------------------------------------------------------------------------------------------
-# The queue

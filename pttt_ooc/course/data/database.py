@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data import term_tables as tables
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.data.models import BrowserSession, CourseTables, Fact, Submission
+from pttt_ooc.course.data.settings import OTHER_VERSION
 from pttt_ooc.errors import CourseError
 from pttt_ooc.site.service.sqlite import sqlite_engine
 
@@ -143,7 +144,6 @@ FORMAT = 7
 """The format of the tables; no other one is read."""
 
 NUMBERS = "numbers"
-OTHER_VERSION = "use it with the version that wrote it"
 TableRow = tuple[str, dict[str, Any]]
 _NUMBERED = [t.name for t in CourseTables.metadata.sorted_tables if t.dialect_options["sqlite"]["autoincrement"]]
 

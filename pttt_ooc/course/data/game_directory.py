@@ -1,4 +1,4 @@
-"""The directories of a course's further games: where they are, how they are made, and whose teams they have."""
+"""The directories of a course's further games: where they are, how they are made, who is in them, who answers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,30 @@ from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, make_settings, read_settings
 from pttt_ooc.course.data.standings import MIRRORED, out_of_game, touch
 from pttt_ooc.course.data.term_tables import Assignment
+from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import CourseError
 
 FOLDER = "games"
 """The directory in a course's directory that has those of its further games."""
 
+_ADDRESS = "answerer.address"
+"""The file in a further game's directory with the address of its answerer's socket."""
+
 
 def directory_of(data: Path, game: str) -> Path:
     """The directory of a further game of the course in `data`."""
     return data / FOLDER / game
+
+
+def tell_address(data: Path, game: str, address: str) -> None:
+    """Write down where the answerer of a further game is."""
+    atomic_write_text(directory_of(data, game) / _ADDRESS, address)
+
+
+def find_address(data: Path, game: str) -> str | None:
+    """Where the answerer of a further game is; None if it has none, and so neither Explore nor Play."""
+    file = directory_of(data, game) / _ADDRESS
+    return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
 def games_in(data: Path) -> list[str]:

@@ -24,6 +24,9 @@ from pttt_ooc.games.rules.game import Game
 from pttt_ooc.types import Interval
 
 SETTINGS = "settings.yaml"
+OTHER_VERSION = "use it with the version that wrote it"
+"""The end of each sentence that refuses what another version has written."""
+
 _FORMER = "grader.sqlite"  # the database of versions before there were courses
 _LONGEST_URL = 2000
 _HEADROOM = 1 << 20  # an npy header, a zip's directory, and what deflate adds to noise
@@ -294,7 +297,7 @@ def _check_version(data: Path) -> None:
     if (data / _FORMER).exists():
         raise CourseError(
             f"{data} has the course of an older version, as it holds {_FORMER}, and this version does not read it; "
-            "use it with the version that wrote it."
+            f"{OTHER_VERSION}."
         )
 
 

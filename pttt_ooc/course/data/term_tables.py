@@ -1,7 +1,7 @@
-"""The tables of a term: assignments, people, what they hand in besides strategies, and what courses decide.
+"""The tables of a term: assignments, people, reports, decisions, what follows from them, and the log.
 
-Decisions are never changed: a new row supersedes an older one, so that the history stays.  The log cannot be changed
-at all: the database refuses it.
+What people decide about teams and submissions is never changed: a new row supersedes an older one, so that the history
+stays.  Only a rejudgement's row gets what comes of it.  The log cannot be changed at all: the database refuses it.
 """
 
 from __future__ import annotations

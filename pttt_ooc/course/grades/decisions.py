@@ -22,7 +22,7 @@ from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.dates import CLOSED, instant, instant_text
 from pttt_ooc.course.data.game_directory import writing_to_game
 from pttt_ooc.course.data.models import ACCEPTED, HIDDEN, WITHDRAWN, Entry, Judged, Submission, Team
-from pttt_ooc.course.data.names import NO_TEXT, readable_name
+from pttt_ooc.course.data.names import NO_TEXT
 from pttt_ooc.course.data.rules import AGENTS, BOTS, PICK, REPORT, STRATEGIES
 from pttt_ooc.course.data.standings import beats, disqualifications, touch
 from pttt_ooc.course.data.term_tables import (
@@ -40,7 +40,7 @@ from pttt_ooc.course.data.term_tables import (
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.grades.work import PARTS, candidates
 from pttt_ooc.course.people.post import enter
-from pttt_ooc.course.people.teams import find_team
+from pttt_ooc.course.people.teams import require_team
 from pttt_ooc.errors import CourseError
 
 _LONGEST_REASON, _LONGEST_COMMENT, _LONGEST_TITLE = 500, 2000, 200
@@ -62,12 +62,6 @@ class Desk:
     def __init__(self, session: Session, data: Path, by: str) -> None:
         self.session, self.data, self.by = session, data, by
 
-    def _of(self, team: str, assignment: str) -> tuple[Team, Assignment]:
-        found = find_team(self.session, team)
-        if found is None or not found.of_students:
-            raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
-        return found, find_assignment(self.session, assignment)
-
     def mark(self, team: str, assignment: str, criterion: str, points: float, comment: str = "") -> list[GradeRow]:
         """Give points for a criterion; they replace earlier ones.
 
@@ -76,7 +70,7 @@ class Desk:
         CourseError
             If there is no such team, assignment or criterion, or it has not so many points.
         """
-        of, to = self._of(team, assignment)
+        of, to = _find(self.session, team, assignment)
         criteria = {str(one["name"]): float(one["points"]) for one in to.rubric}
         if criterion not in criteria:
             known = ", ".join(criteria) or "none"
@@ -90,7 +84,7 @@ class Desk:
 
     def adjust(self, team: str, assignment: str, points: float, reason: str) -> list[GradeRow]:
         """Give points more or fewer, with a reason that the team sees; CourseError if something is missing."""
-        of, to = self._of(team, assignment)
+        of, to = _find(self.session, team, assignment)
         if not -10_000 <= points <= 10_000:
             raise CourseError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
         reason = check_reason(reason)
@@ -100,7 +94,7 @@ class Desk:
 
     def extend(self, team: str, assignment: str, until: str | None, reason: str) -> list[GradeRow]:
         """Move a team's deadline; None takes an extension back.  CourseError if it is no later deadline."""
-        of, to = self._of(team, assignment)
+        of, to = _find(self.session, team, assignment)
         at = None if until is None else instant(until, term_of(self.session).zone)
         if at is not None and to.due_at is None:
             raise CourseError(f"{to.name} has no deadline that could be extended.")
@@ -138,7 +132,7 @@ class Desk:
         CourseError
             If teams do not choose there, or it is no submission of the team that may count.
         """
-        of, to = self._of(team, assignment)
+        of, to = _find(self.session, team, assignment)
         if to.choice != PICK:
             raise CourseError(f"In {to.name} the {to.choice} submission counts; teams do not choose.")
         may = {one.number: one for one in candidates(self.session, to, self.data).get(of.id, [])}
@@ -164,6 +158,10 @@ class Desk:
         note(self.session, self.by, what, team=team.own_name, assignment=assignment.name, **facts)
         self.session.flush()
         return settle(self.session, self.data, f"{what}, by {self.by}")
+
+
+def _find(session: Session, team: str, assignment: str) -> tuple[Team, Assignment]:
+    return require_team(session, team, of_students=True), find_assignment(session, assignment)
 
 
 def _text(text: str, what: str, longest: int) -> str:
@@ -298,9 +296,7 @@ def disqualify(
     CourseError
         If there is no such team or assignment, or a reason is missing, or nothing would change.
     """
-    of, to = find_team(session, team), find_assignment(session, assignment)
-    if of is None or not of.of_students:
-        raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
+    of, to = _find(session, team, assignment)
     if ((of.id, to.id) in disqualifications(session)) == holds:
         raise CourseError(f"{of.own_name} is {'already' if holds else 'not'} disqualified from {to.name}.")
     made = Disqualification(team_id=of.id, assignment_id=to.id, holds=holds, reason=check_reason(reason), by=by)

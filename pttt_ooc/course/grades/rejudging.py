@@ -147,7 +147,7 @@ def _record(session: Session, numbers: Sequence[int], by: str, kind: str, dry_ru
 
 
 def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str, kind: str = STRATEGIES) -> Rejudgement:
-    """Let the worker tell what would change, once its queue is empty; see :mod:`pttt_ooc.course.grades.rejudging`.
+    """Let the worker tell what would change, once its queue is empty; see :class:`Rehearsals`.
 
     Raises
     ------

@@ -12,27 +12,13 @@ from pathlib import Path
 from typing import Generic, TypeVar, overload
 
 from pttt_ooc.course.data.assignments import further_games
-from pttt_ooc.course.data.game_directory import directory_of
+from pttt_ooc.course.data.game_directory import find_address
 from pttt_ooc.course.pages.context import Course
-from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.site.service.wire import Client
-
-ADDRESS = "answerer.address"
-"""The file in a further game's directory with the address of its answerer's socket."""
 
 _SECONDS = 2.0  # seconds for which the list of games is believed
 
 State = TypeVar("State")
-
-
-def tell_address(data: Path, game: str, address: str) -> None:
-    """Write down where the answerer of a further game is."""
-    atomic_write_text(directory_of(data, game) / ADDRESS, address)
-
-
-def is_explored(data: Path, game: str) -> bool:
-    """Whether Explore and Play have the game."""
-    return (directory_of(data, game) / ADDRESS).is_file()
 
 
 @dataclass
@@ -58,11 +44,11 @@ class OfFurtherGames(Sequence[State], Generic[State]):
             games = further_games(session)
         found = []
         for game in games:
-            if is_explored(self.course.storage.data, game):
-                file = directory_of(self.course.storage.data, game) / ADDRESS
-                key = game, file.read_text(encoding="utf-8")
+            address = find_address(self.course.storage.data, game)
+            if address is not None:
+                key = game, address
                 if key not in self._made:
-                    self._made[key] = self.make(self.course.of_game(game), Client(Path(key[1])))
+                    self._made[key] = self.make(self.course.of_game(game), Client(Path(address)))
                 found.append(self._made[key])
         self._listed = time.monotonic(), found
         return found

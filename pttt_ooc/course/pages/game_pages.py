@@ -14,6 +14,7 @@ from sqlalchemy import select
 from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.assignments import all_assignments, dates_for, further_of, term_of, veil
 from pttt_ooc.course.data.dates import readable_instant
+from pttt_ooc.course.data.game_directory import find_address
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.queue import waiting
 from pttt_ooc.course.data.rules import STRATEGIES
@@ -22,7 +23,6 @@ from pttt_ooc.course.grades.decisions import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
 from pttt_ooc.course.pages.context import Course, Number, UsedCourse, as_handed_in, game_course, own_or_any, under_way
-from pttt_ooc.course.pages.game_exploring import is_explored
 from pttt_ooc.course.pages.intakes import strategies_of_game
 from pttt_ooc.course.pages.rankings import RankedGame, RenderedPart, leaderboard_ranking
 from pttt_ooc.course.pages.schemas import MatrixOut, StandingOut, SubmissionOut
@@ -108,7 +108,7 @@ def _facts(course: Course, board: RankedGame, game: str) -> dict[str, Any]:
         context: dict[str, Any] = {"submissions": _of_team(session, team) if team else []}
     if team is not None:
         context |= shown_certificate(own, team, further=True)
-    context |= {"game": game, "shown": team, "explored": is_explored(course.storage.data, game)}
+    context |= {"game": game, "shown": team, "explored": find_address(course.storage.data, game) is not None}
     context |= {
         "assignments": there,
         "takes": takes,
@@ -171,7 +171,7 @@ def _verdict(course: Course, account: Account | None, game: str, number: int) ->
     return {
         "ruling": ruling,
         "mine": _team(account) is not None,
-        "explored": is_explored(course.storage.data, game),
+        "explored": find_address(course.storage.data, game) is not None,
         **under_way(found, _place(own, number), own.storage.alive),
         "submission": found,
         "game": game,

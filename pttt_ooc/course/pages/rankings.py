@@ -39,7 +39,7 @@ from pttt_ooc.site.shell.ranking import (
 from pttt_ooc.site.shell.rendering import is_seen, render_part
 
 SINCE = 24 * 3600.0
-"""Seconds over which changed_ranks of ranks are told."""
+"""Seconds over which changes of ranks are told."""
 
 
 def curves(improved: Iterable[Submission]) -> dict[int, Miniature]:
@@ -85,7 +85,7 @@ def in_judgement(session: Session, until: float | None) -> dict[int, str]:
 
 
 def stamp_of(revision: str, judged: Mapping[int, str]) -> str:
-    """A text that changed_ranks with the leaderboard: with the standings, with what is judged, and each hour."""
+    """A text that changes with the leaderboard: with the standings, with what is judged, and each hour."""
     told = zlib.crc32(repr(sorted(judged.items())).encode())
     return f"{revision}-{int(time.time() // 3600)}-{told:08x}"
 

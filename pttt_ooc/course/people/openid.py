@@ -15,9 +15,10 @@ import requests
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.base_client import BaseApp, OAuth2Mixin, OpenIDMixin
 from authlib.integrations.requests_client import OAuth2Session
-from joserfc.errors import JoseError
+from joserfc.errors import BadSignatureError, JoseError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from urllib3.exceptions import HTTPError
 
 from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.term_tables import Person
@@ -30,7 +31,7 @@ SECONDS = 600.0
 _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]  # none with a shared secret, and not `none`
 _TIMEOUT, _FRESH, _LARGEST, _LEEWAY = 10.0, 3600.0, 1_000_000, 60
 _NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-_REFUSED = (AuthlibBaseError, JoseError, requests.RequestException, KeyError, TypeError, ValueError)
+_REFUSED = (AuthlibBaseError, JoseError, requests.RequestException, HTTPError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
                 try:
                     super().load_server_metadata()
                 except _REFUSED as error:
-                    raise CourseError(
-                        f"{self.issuer} does not answer as it should: {_error_text(error)}. Try again later."
-                    ) from None
+                    raise self._away_error(error) from None
                 facts, self.server_metadata = self.server_metadata, {}
                 if str(facts.get("issuer", "")).rstrip("/") != self.issuer or any(
                     name not in facts for name in _NEEDED
@@ -114,6 +113,22 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
                 facts.pop("jwks", None)  # keys come from their own address
                 self.server_metadata = {**facts, "id_token_signing_alg_values_supported": _ALGORITHMS}
             return self.server_metadata
+
+    def fetch_jwk_set(self, force: bool = False) -> dict[str, Any]:
+        """The university's keys, as they were read last, or (`force`) as they are now."""
+        try:
+            found = super().fetch_jwk_set(force)
+        except _REFUSED as error:
+            raise self._away_error(error) from None
+        if not isinstance(found, dict):
+            self.server_metadata.pop("jwks", None)
+            raise self._away_error()
+        return found
+
+    def _away_error(self, error: Exception | None = None) -> CourseError:
+        """What is told if the description or the keys cannot be read, or (None, or a TypeError) are no JSON object."""
+        why = "" if error is None or isinstance(error, TypeError) else f": {_error_text(error)}"
+        return CourseError(f"{self.issuer} does not answer as it should{why}. Try again later.")
 
     def address(self, flow: Flow, back: str) -> str:
         """Where the browser goes to sign in.
@@ -153,7 +168,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         return Identity(f"{claims['iss']} {claims['sub']}"[:500], str(email))
 
     def _claims(self, token: dict[str, Any], nonce: str) -> dict[str, Any]:
-        """The claims of a token that hold; the keys are read again once, as they may have changed."""
+        """The claims of a token that hold."""
         # Authlib alone would let pass a token for another audience if `azp` names this server.
         wanted = {
             "iss": {"essential": True, "values": [self.load_server_metadata()["issuer"]]},
@@ -161,7 +176,8 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         }
         try:
             found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
-        except (AuthlibBaseError, JoseError, ValueError):
+        except BadSignatureError:
+            # The key may be another one under its old name; if the name is new, Authlib has read the keys again itself.
             self.fetch_jwk_set(force=True)
             found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
         if found is None:

@@ -98,6 +98,14 @@ def find_team(session: Session, name: str) -> Team | None:
     return public_team(session, name) or session.scalar(own)
 
 
+def require_team(session: Session, name: str, of_students: bool = False) -> Team:
+    """As :func:`find_team`; CourseError if there is none, or (`of_students`) it is the baseline or the house."""
+    found = find_team(session, name)
+    if found is None or (of_students and not found.of_students):
+        raise CourseError(f"There is no team {readable_name(name)}; `pttt course teams` lists them.")
+    return found
+
+
 def public_team(session: Session, name: str) -> Team | None:
     """The team that public pages show by this name, in any spelling: with aliases, not by its own name."""
     if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):  # databases refuse them
@@ -176,9 +184,7 @@ def _points(session: Session, team: Team) -> dict[str, float | None]:
 
 def named_team(session: Session, name: str) -> Team:
     """A team, which is not the baseline, by its name; CourseError if there is none."""
-    team = find_team(session, name)
-    if team is None:
-        raise CourseError(f"There is no team {readable_name(name)}; `pttt course list-teams` lists them.")
+    team = require_team(session, name)
     if team.name == BASELINE:
         raise CourseError(f"{BASELINE} is the baseline; it has no token and stays.")
     return team

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import http.client
 import json
-import secrets
-import ssl
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote, urlsplit
 
 import typer
@@ -19,6 +16,9 @@ import typer
 from pttt_ooc.disk.numbers import exploitability
 from pttt_ooc.errors import CourseError, StrategyError
 from pttt_ooc.options import JsonOption
+
+if TYPE_CHECKING:  # every start of `pttt` imports this module, and few ask a server
+    from http.client import HTTPConnection
 
 _PIECE = 1 << 16  # bytes read at once
 _ANSWER_SECONDS = 120.0  # for an answer
@@ -81,17 +81,23 @@ class _Server:
             raise CourseError(f"{url!r} is no address of a course; an example is https://course.example:8080.")
         self.url, self._parts, self._token = url, parts, token
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _connection(self) -> HTTPConnection:
+        from http.client import HTTPConnection, HTTPSConnection
+
         host = self._parts.hostname or ""
         if self._parts.scheme == "https":
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, self._parts.port, timeout=_ANSWER_SECONDS, context=context)
-        return http.client.HTTPConnection(host, self._parts.port, timeout=_ANSWER_SECONDS)
+            from ssl import create_default_context
+
+            context = create_default_context()
+            return HTTPSConnection(host, self._parts.port, timeout=_ANSWER_SECONDS, context=context)
+        return HTTPConnection(host, self._parts.port, timeout=_ANSWER_SECONDS)
 
     def ask(
         self, method: str, path: str, body: Iterator[bytes] | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        """Status and JSON of an answer."""
+        """Status and JSON of an answer; OSError if there is none, or what comes is no HTTP."""
+        from http.client import HTTPException
+
         with closing(self._connection()) as connection:
             wanted = {"Authorization": f"Bearer {self._token}", "Accept": "application/json", **(headers or {})}
             broken: OSError | None = None
@@ -102,8 +108,10 @@ class _Server:
             try:
                 response = connection.getresponse()
                 data = response.read(1 << 20)
-            except (OSError, http.client.HTTPException) as error:
+            except OSError as error:
                 raise broken or error from None
+            except HTTPException as error:
+                raise broken or ConnectionError(str(error) or type(error).__name__) from None
         try:
             return response.status, json.loads(data)
         except ValueError:
@@ -219,7 +227,7 @@ def _pair_verdict(server: _Server, pair: dict[str, Any], tell: Callable[[str], N
         try:
             status, answer = server.ask("GET", f"/api/course/pairs/{pair['id']}")
             pair, silent = (answer, 0) if status == 200 else (pair, silent + 1)
-        except (OSError, http.client.HTTPException):
+        except OSError:
             silent += 1
     if pair["nashconv"] is not None and pair["value"] is not None:
         tell(f"Both together: NashConv {exploitability(pair['nashconv'], 7)}, own value {pair['value']:.7f}")
@@ -253,13 +261,15 @@ def _catch_unreachable(server: _Server) -> Iterator[None]:
     """A CourseError if the server cannot be reached in the block."""
     try:
         yield
-    except (OSError, http.client.HTTPException) as error:
+    except OSError as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise CourseError(f"{server.url} cannot be reached: {reason}. Nothing is lost; try again.") from error
 
 
 def _upload(server: _Server, file: Path, player: int) -> dict[str, Any]:
-    boundary = secrets.token_hex(16)
+    from secrets import token_hex
+
+    boundary = token_hex(16)
     head = (
         f'--{boundary}\r\nContent-Disposition: form-data; name="player"\r\n\r\n{player}\r\n'
         f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="strategy.zip"\r\n'
@@ -308,7 +318,7 @@ def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], 
             if status == 404:
                 raise CourseError(str(answer["error"]))
             submission, silent = (answer, 0) if status == 200 else (submission, silent + 1)
-        except (OSError, http.client.HTTPException):
+        except OSError:
             silent += 1
         if silent > _MOST_UNANSWERED:
             raise CourseError(f"{server.url} does not answer any more; the submission is safe there.")

@@ -107,9 +107,8 @@ def rejudge(
 
 
 def _chosen_numbers(session: Session, kind: str, numbers: list[int], everything: bool, team: str | None) -> list[int]:
-    from pttt_ooc.course.data.names import readable_name
     from pttt_ooc.course.grades.rejudging import all_numbers, table_of
-    from pttt_ooc.course.people.teams import find_team
+    from pttt_ooc.course.people.teams import require_team
     from pttt_ooc.errors import CourseError
 
     table_of(kind)
@@ -117,10 +116,7 @@ def _chosen_numbers(session: Session, kind: str, numbers: list[int], everything:
         raise CourseError("Name submissions by their numbers, or a --team, or --all.")
     if numbers:
         return numbers
-    of = None if team is None else find_team(session, team)
-    if team is not None and of is None:
-        raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
-    found = all_numbers(session, of.id if of else None, kind)
+    found = all_numbers(session, None if team is None else require_team(session, team).id, kind)
     if not found:
         raise CourseError(f"There are no {kind} with a verdict.")
     return found

@@ -166,14 +166,10 @@ def history(here: CourseOptions, team: TeamArgument, assignment: AssignmentArgum
     with reading(here) as session:
         from pttt_ooc.course.data.assignments import find_assignment, term_of
         from pttt_ooc.course.data.dates import readable_instant
-        from pttt_ooc.course.data.names import readable_name
         from pttt_ooc.course.grades import gradebook
-        from pttt_ooc.course.people.teams import find_team
-        from pttt_ooc.errors import CourseError
+        from pttt_ooc.course.people.teams import require_team
 
-        found = find_team(session, team)
-        if found is None:
-            raise CourseError(f"There is no team {readable_name(team)}; `pttt course teams` lists them.")
+        found = require_team(session, team)
         zone = term_of(session).zone
         rows = gradebook.history(session, found.id, find_assignment(session, assignment).id)
         told = [{"at": row.at, "points": row.points, "because": row.because, "grade": row.facts} for row in rows]

@@ -16,10 +16,9 @@ from pttt_ooc.course.agents import processes as agents
 from pttt_ooc.course.bots import processes as bots
 from pttt_ooc.course.data.assignments import further_games
 from pttt_ooc.course.data.database import Database
-from pttt_ooc.course.data.game_directory import directory_of, make_games
+from pttt_ooc.course.data.game_directory import directory_of, make_games, tell_address
 from pttt_ooc.course.data.settings import CourseSettings, check_openid, make_settings
 from pttt_ooc.course.data.storage import Storage
-from pttt_ooc.course.pages.game_exploring import tell_address
 from pttt_ooc.course.strategies import processes as strategies
 from pttt_ooc.course.strategies.game_facts import check_orders, check_value_is_known
 from pttt_ooc.disk.locks import hold
@@ -32,7 +31,7 @@ from pttt_ooc.site.service.wing import Pages
 
 WEBSERVER = "pttt_ooc.course.server.web_process"
 WORKER = "pttt_ooc.course.server.strategy_worker"
-log = logging.getLogger("pttt.web.processes")
+log = logging.getLogger("pttt.course.processes")
 
 
 def serve(

@@ -25,7 +25,7 @@ from pttt_ooc.course.data.queue import ATTEMPTS, GAVE_UP, Queue, Verdict
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.worker_process import Stopped
 from pttt_ooc.course.strategies.assessor import Assessor, Refusal, note_on
-from pttt_ooc.course.strategies.likeness import Likenesses
+from pttt_ooc.course.strategies.likeness import GAMES, Likenesses
 from pttt_ooc.errors import PtttError
 
 
@@ -75,6 +75,8 @@ class Judge:
         See :class:`pttt_ooc.course.data.worker_process.Grading`.
     course
         Database and directory of the course that has the grades; None: the same.
+    games
+        See :class:`~pttt_ooc.course.strategies.likeness.Likenesses`.
     """
 
     def __init__(
@@ -85,12 +87,13 @@ class Judge:
         stopping: threading.Event,
         settle: Callable[[Session, Path, str], None],
         course: tuple[Database, Path] | None = None,
+        games: int = GAMES,
     ) -> None:
         self.database, self.storage, self.assessor, self.stopping = database, storage, assessor, stopping
         self._settle = settle
         self._course = course or (database, storage.data)
         self._queue = Queue(database, Submission, _give_up)
-        self._likenesses = Likenesses(database, storage, assessor.engine.index)
+        self._likenesses = Likenesses(database, storage, assessor.engine.index, games)
         self._complete = ""  # the revision at which the matrix was complete
 
     def judge_next(self) -> bool:

@@ -117,12 +117,16 @@ NEAR = 0.15
 
 
 class Likenesses:
-    """Compares each accepted strategy with those of other teams that were accepted before."""
+    """Compares each accepted strategy with those of other teams that were accepted before.
 
-    games = GAMES
+    Parameters
+    ----------
+    games
+        Sampled games of each strategy.
+    """
 
-    def __init__(self, database: Database, storage: Storage, index: Index) -> None:
-        self._database, self._storage, self._index = database, storage, index
+    def __init__(self, database: Database, storage: Storage, index: Index, games: int = GAMES) -> None:
+        self._database, self._storage, self._index, self._games = database, storage, index, games
 
     def compare(self, submission: Submission, assessment: Assessment) -> list[tuple[int, float]]:
         """Write down which earlier strategies play nearly alike; returns their numbers and the estimates.
@@ -132,7 +136,7 @@ class Likenesses:
         if not submission.team.of_students:
             return []
         plan = np.asarray(assessment.plan, np.float64)
-        self._write(submission, sample_games(self._index, submission.player, plan, submission.digest, self.games))
+        self._write(submission, sample_games(self._index, submission.player, plan, submission.digest, self._games))
         with self._database.reading() as session:
             others = session.scalars(
                 select(Submission).where(

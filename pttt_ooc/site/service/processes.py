@@ -19,7 +19,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from pttt_ooc.disk.stop_signals import handle_signals
-from pttt_ooc.errors import CourseError
+from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging
 
 log = logging.getLogger("pttt.web.processes")
@@ -96,13 +96,17 @@ class Child:
 Renewed = Callable[[], Sequence[Child]]
 
 
+class ListenError(PtttError):
+    """The address of a server cannot be used."""
+
+
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; CourseError if the address cannot be used."""
+    """A listening socket; ListenError if the address cannot be used."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
-        raise CourseError(f"Cannot listen on {host}, port {port}: {error.strerror or error}.") from error
+        raise ListenError(f"Cannot listen on {host}, port {port}: {error.strerror or error}.") from error
     listening.set_inheritable(True)
     return listening
 

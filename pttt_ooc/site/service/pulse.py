@@ -13,7 +13,7 @@ from pathlib import Path
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import StoreError
 
-log = logging.getLogger("pttt.course.worker")
+log = logging.getLogger("pttt.web.pulse")
 _BEAT_SECONDS = 2.0  # seconds between two heartbeats
 _ALIVE_SECONDS = 30.0  # seconds after its last heartbeat for which the worker counts as alive
 

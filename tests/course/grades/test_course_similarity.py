@@ -9,7 +9,7 @@ import pytest
 from pttt_ooc.course.data.agents_tables import Agent
 from pttt_ooc.course.grades.similarity import GRAM, WINDOW, Code, fingerprints, handed_out, shipped_bots, tokens
 from pttt_ooc.course.people.people import add_staff
-from pttt_ooc.course.strategies.likeness import GAMES, SampledGames, sample_games
+from pttt_ooc.course.strategies.likeness import Likenesses, SampledGames, sample_games
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.other_games.arena import agents
 from pttt_ooc.other_games.extreme.bot_programs import OWN
@@ -88,7 +88,7 @@ def test_strategies_that_differ_only_where_they_never_come_are_the_same():
 @pytest.fixture
 def copied(lab):
     """A strategy of Team A, the same with a little noise of Team B, the same file of Team C, and another one of D."""
-    lab.judge._likenesses.games = GAMES
+    lab.judge._likenesses = Likenesses(lab.database, lab.storage, lab.assessor.engine.index)
     for name in "ABCD":
         lab.team(f"Team {name}")
     first, other = random_tensor(0, 1), random_tensor(0, 2, 3.0)

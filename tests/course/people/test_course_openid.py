@@ -132,6 +132,31 @@ def test_a_signature_of_another_key_lets_nobody_in_and_new_keys_are_read(people,
 
 
 @pytest.mark.slow
+def test_keys_are_read_again_only_for_a_signature_of_an_unknown_one(people, provider):
+    assert there_and_back(browser(people), provider).status_code == 200
+    provider.claims |= {"aud": "another"}
+    assert there_and_back(browser(people), provider).status_code == 403
+    assert provider.asked.count("/keys") == 1
+    provider.claims |= {"aud": CLIENT}
+    provider.name, provider.key = "two", RSAKey.generate_key(2048, {"kid": "two"}, auto_kid=False)
+    provider.published = [*provider.published, provider.key]
+    assert there_and_back(browser(people), provider).status_code == 200
+    assert provider.asked.count("/keys") == 2
+
+
+@pytest.mark.slow
+def test_keys_that_cannot_be_read_are_told(people, provider):
+    whole, provider.keys_status = provider.keys, 503
+    answer = there_and_back(browser(people), provider)
+    assert answer.status_code == 403 and "does not answer as it should: 503 Server Error" in answer.text
+    provider.keys_status, provider.keys = 200, lambda: ["nothing"]
+    answer = there_and_back(browser(people), provider)
+    assert answer.status_code == 403 and "does not answer as it should. Try again later." in answer.text
+    provider.keys = whole
+    assert there_and_back(browser(people), provider).status_code == 200
+
+
+@pytest.mark.slow
 def test_a_token_without_signature_or_with_a_shared_secret_is_refused(people, provider, monkeypatch):
     provider.key, provider.algorithm = OctKey.import_key(SECRET), "HS256"
     answer = there_and_back(browser(people), provider)

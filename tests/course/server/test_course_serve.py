@@ -318,6 +318,12 @@ assert course.settings.shape(0) == (14482810, 9) and course.settings.max_upload_
     assert done.returncode == 0, done.stderr
 
 
+def test_the_parent_of_all_processes_imports_no_pages():
+    code = "import sys, pttt_ooc.course.server.serve; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not {"fastapi", "starlette", "jinja2", "numpy"} & set(done.stdout.split())
+
+
 @pytest.mark.slow
 def test_without_the_extra_all_else_works(tmp_path):
     """As after `make solve`: what the course needs beyond the package is not there."""
