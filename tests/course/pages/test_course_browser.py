@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.people import teams
 from tests.course.server_kit import random_tensor, strategy_zip, zip_bytes
-from tests.kits.browsing import DESKTOP, assert_same_document, in_browser, mark_document, patient, picture
+from tests.kits.browsing import DESKTOP, assert_same_document, in_browser, mark_document, patient, picture, sign_in
 from tests.kits.patience import freeze
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -36,13 +36,6 @@ def page(browser, server):
     opened.errors = errors
     yield opened
     context.close()
-
-
-def sign_in(page, token):
-    page.goto("/sign-in")
-    page.get_by_label("Your team’s token").fill(token)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/submissions")
 
 
 def upload(page, player, content, name="strategy.zip"):
