@@ -79,10 +79,7 @@ def test_a_wrong_file_is_rejected_with_its_note(page, tokens):
         (b"this is no zip, but it is as long as the header of one would be", "Not a valid zip file."),
         (zip_bytes(b"text" * 99, "pttt.txt"), "The zipped file does not end with .npy."),
         (zip_bytes(b"text" * 99), "Exception parsing numpy tensor."),
-        (
-            strategy_zip(1, 5),
-            f"{shape} (107, 6), expected (189, 6). This is a file of player 1, not of player 0.",
-        ),
+        (strategy_zip(1, 5), f"{shape} (107, 6), expected (189, 6). This is a file of player 1, not of player 0."),
         (zip_bytes(random_tensor(0, 5)[1:], method=0), f"{shape} (188, 6), expected (189, 6)."),
     ):
         upload(page, 0, content)

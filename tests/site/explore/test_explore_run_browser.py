@@ -4,13 +4,7 @@ import re
 
 import pytest
 
-from tests.kits.browsing import (
-    assert_same_document,
-    in_browser,
-    mark_document,
-    press,
-    served,
-)
+from tests.kits.browsing import assert_same_document, in_browser, mark_document, press, served
 from tests.kits.patience import wait_until
 from tests.site.explore.answerer_kit import answering, explored, solve_game
 from tests.site.explore.test_explore_browser import asked, open_page  # noqa: F401
