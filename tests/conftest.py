@@ -18,7 +18,7 @@ import typer.main
 
 import pttt_ooc
 from pttt_ooc import imports
-from tests.kits.browsing import ARGUMENTS, chromium
+from tests.kits.browsing import ARGUMENTS, chromium, contexts, open_page, visit  # noqa: F401  (fixtures)
 from tests.kits.disks import Disk, NoDiskError, in_memory_if_possible
 from tests.kits.patience import PATIENCE
 from tests.kits.selection import mark_cases

@@ -1,13 +1,11 @@
 """The baseline walk, against the package; and the benchmarks' command, on a small board."""
 
-import json
 import random
 
 import numpy as np
 import pytest
 
-from benchmarks import convergence, exact, schedule, widths
-from benchmarks.__main__ import main
+from benchmarks import exact, schedule, widths
 from benchmarks.walk import build_trie, uniform_reach, walk_all
 from pttt_ooc.games.rules.catalogue import GAMES
 from pttt_ooc.games.structure.index import actions_of
@@ -84,35 +82,6 @@ def test_parts_of_the_walk_add_up(name):
     assert np.allclose(whole, sum(parts), rtol=0, atol=1e-12)
 
 
-@pytest.mark.slow
-def test_the_command_measures_a_small_game(tmp_path, capsys):
-    options = ["--quick", "--game", "mini-2x3k2-abrupt", "--iterations", "4", "--repeats", "1"]
-    assert main([*options, "--data", str(tmp_path), "--output", "small"]) == 0
-    printed = capsys.readouterr().out
-    result = json.loads((tmp_path / "benchmarks" / "small.json").read_text())
-    names = [row["name"] for row in result["rows"]]
-    assert len(names) == len(set(names)) and all(row["seconds"] > 0 for row in result["rows"])
-    for name in names:
-        assert name in printed
-    baseline = next(row for row in result["rows"] if row["ratio"] == 1)
-    assert baseline["histories_per_second"] > 0
-    assert str(tmp_path) not in json.dumps(result)
-
-
-@pytest.mark.long
-def test_rules_are_compared_on_a_small_game(tmp_path, capsys):
-    data, picture = ["--data", str(tmp_path), "--game", "mini-2x3k2-abrupt"], tmp_path / "gaps.svg"
-    variants = ["dcfr,gamma=3", "sapcfr+,updates=simultaneous,precision=float64"]
-    assert convergence.main([*variants, *data, "--iterations", "40", "--picture", str(picture)]) == 0
-    rows = convergence.read(tmp_path / "benchmarks" / "convergence.jsonl")
-    assert {row["variant"] for row in rows} == set(variants) and rows[-1]["iteration"] == 40
-    assert all(row["nashconv"] > 0 for row in rows) and rows[-1]["cpu_seconds"] > 0
-    assert picture.read_bytes().startswith(b"<?xml") and not list((tmp_path / "benchmarks").glob("convergence-*"))
-    assert convergence.main([*variants, *data, "--iterations", "40"]) == 0  # all of it is there already
-    assert convergence.read(tmp_path / "benchmarks" / "convergence.jsonl") == rows
-    assert variants[0] in capsys.readouterr().out
-
-
 def test_a_schedule_is_played_through():
     iteration = schedule.Iteration([[3.0, 1.0, 1.0, 1.0], [2.0]], seconds=10.0)
     assert iteration.between == 2.0
@@ -120,15 +89,6 @@ def test_a_schedule_is_played_through():
     assert schedule.simulated(iteration, 2, handover=0.0) == 2 + 3 + 2
     assert schedule.simulated(iteration, 2, handover=0.5) == 2 + 4 + 2  # from 1 to 4, beside 0.5 to 3.5
     assert schedule.simulated(iteration, 3, handover=0.0) == schedule.longest(iteration) == 7.0
-
-
-@pytest.mark.slow
-def test_the_schedule_of_a_small_board(tmp_path, capsys):
-    assert schedule.main(["--game", "mini-2x3k2-abrupt", "--iterations", "6", "--data", str(tmp_path)]) == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["threads"] for row in rows] == list(schedule.THREADS)
-    assert rows[0]["speedup"] == rows[0]["efficiency"] == 1
-    assert all(row["longest_runs"] <= row["all_runs"] and row["longest_runs"] <= row["seconds"] for row in rows)
 
 
 @pytest.mark.slow_but_one

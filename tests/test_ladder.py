@@ -60,7 +60,7 @@ def test_a_row_that_was_changed_is_found(tmp_path, capsys):
     assert end.value.code == 1 and "exploitability 0.333333333333" in out and "digest" in out
 
 
-def test_rows_of_functions_and_settings(tmp_path, capsys):
+def test_rows_of_functions_and_settings(tmp_path):
     (tmp_path / "own.py").write_text(
         "def first(infostates, legal):\n    return legal / legal.sum(axis=1, keepdims=True)\n"
     )
@@ -71,17 +71,6 @@ def test_rows_of_functions_and_settings(tmp_path, capsys):
     assert ladder.command(learner).endswith("run mini-2x3k2-abrupt mmd-magnet --seconds 0.01 --set alpha=0.2")
     sized = ladder.command(row_of("ppo", 0.5) | {"settings": {"hidden": [64, 64]}})
     assert shlex.split(sized)[-1] == "hidden=[64,64]"
-    for words, text in (
-        (("run", GAME, "nobody"), "There is no agent nobody"),
-        (("run", "nogame", "uniform"), "There is no game called 'nogame'"),
-        (("run", GAME, "xfp", "--set", "power=x"), "--set is 'power=x', but must be KEY=VALUE with a value in JSON"),
-        (("check", "--agent", "cfr"), "No such row is recorded"),
-    ):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            run(tmp_path, *words)
-        assert end.value.code == 1 and text in capsys.readouterr().err
-    assert len(ladder.read(tmp_path / "rows.jsonl")) == 2
 
 
 def row_of(agent, exploitability, seed=0, budget=3.0):

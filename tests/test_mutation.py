@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tools import forking, mutants, mutation, nearness
+from tools import forking, mutants, mutation
 
 MUTATED = """
 def f(a, b=1):
@@ -37,35 +37,6 @@ def test_mutants_are_small_changes():
     for mutant in found:
         ast.parse(mutant.applied(MUTATED))
     assert mutants.sample("m", MUTATED, 3, 5) == mutants.sample("m", MUTATED, 8, 5)[:3]
-
-
-def test_tests_near_a_module_are_those_of_files_that_name_it_then_its_users(tmp_path):
-    """Through helpers and conftest.py too; the rest of the room comes last."""
-    files = {
-        "pttt_ooc/pipeline/sweeps/__init__.py": "",
-        "pttt_ooc/pipeline/sweeps/cells.py": "",
-        "pttt_ooc/pipeline/sweeps/page.py": "def f():\n"
-        "    from pttt_ooc.pipeline.sweeps.cells import (\n        a,\n    )",
-        "tests/pipeline/sweeps/test_grid.py": "from pttt_ooc.pipeline.sweeps import (\n    cells,\n    page,\n)",
-        "tests/pipeline/sweeps/test_grid_cells.py": "from pttt_ooc.pipeline.sweeps import cells",
-        "tests/test_a.py": "@pytest.mark.slow\nRUN = 'python -m pttt_ooc.pipeline.sweeps.cells'",
-        "tests/test_page.py": "import pttt_ooc.pipeline.sweeps.page",
-        "tests/kit.py": "from pttt_ooc.pipeline.sweeps.cells import a",
-        "tests/test_by_helper.py": "from tests.kit import a",
-        "tests/inner/conftest.py": "from tests.kit import a",
-        "tests/inner/test_all.py": "",
-        "tests/test_far.py": "from pttt_ooc.elsewhere import grid",
-        "tests/pipeline/sweeps/test_grid_browser.py": "from pttt_ooc.pipeline.sweeps import cells",
-        "tests/pipeline/sweeps/test_grid_other.py": "",
-    }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    found = [(name.partition("/")[2], slow) for name, slow in nearness.nearest("pipeline/sweeps/cells", tmp_path)]
-    near = ["pipeline/sweeps/test_grid.py", "pipeline/sweeps/test_grid_cells.py", "test_a.py"]
-    assert found[:4] == [*((name, False) for name in near), ("test_a.py", True)]
-    assert {name for name, _ in found[4:6]} == {"test_by_helper.py", "test_page.py"}
-    assert found[6:] == [("inner/test_all.py", False), ("pipeline/sweeps/test_grid_other.py", False)]
 
 
 @pytest.mark.slow

@@ -22,16 +22,7 @@ ROOMS = {names[0]: names[1:] for item in ITEMS if (names := re.findall(r"`(\w+)/
 ORDER = {
     "": [name for item in ITEMS for name in (re.findall(r"`(\w+)/`", item)[:1] or re.findall(r"`(\w+)`: ", item))],
     **{room: folders for room, folders in ROOMS.items() if folders},
-    "other_games.arena": [
-        "kernels",
-        "games",
-        "agents",
-        "matches",
-        "research",
-        "experiments",
-        "pages",
-        "terminal",
-    ],
+    "other_games.arena": ["kernels", "games", "agents", "matches", "research", "experiments", "pages", "terminal"],
     "other_games.arena.research": ["kernels", "players", "solvers"],
     "other_games.extreme": ["play", "bots", "pages", "terminal"],
     "other_games.smbc": ["pages", "terminal"],

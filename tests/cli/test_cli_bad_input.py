@@ -220,10 +220,7 @@ def forbid_work(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (
-            ("evaluate", "uniform", "0.zip"),
-            ("expected (107, 6) for player 1", "This is a file of player 0, not"),
-        ),
+        (("evaluate", "uniform", "0.zip"), ("expected (107, 6) for player 1", "This is a file of player 0, not")),
         (("validate", "0.zip", "--player", 0, "--game", "pttt-abrupt"), ("(14482810, 9)", f"fits {GAME} or mini-3x2")),
         (("validate", "cut.npy", "--player", 0), ("cut.npy", "truncated")),
         (("validate", "wide.npy", "--player", 0), ("wide.npy", "(189, 12)")),
@@ -362,8 +359,7 @@ def test_an_unknown_game(pttt, command):
 
 
 @pytest.mark.parametrize(
-    "command",
-    [("infosets", "--player", 2), ("uniform", "--player", -1, "--output", "n.zip"), ("validate", "0.zip")],
+    "command", [("infosets", "--player", 2), ("uniform", "--player", -1, "--output", "n.zip"), ("validate", "0.zip")]
 )
 def test_an_unknown_or_missing_player(pttt, command):
     refused(pttt, *command, code=2, says=("--player",))

@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pttt_ooc.disk.files import (
-    atomic_write_text,
-    digest,
-    fresh_store,
-    fsync_tree,
-    make_directory,
-    replacing,
-)
+from pttt_ooc.disk.files import atomic_write_text, digest, fresh_store, fsync_tree, make_directory, replacing
 from pttt_ooc.disk.store import array_names, write_array
 from pttt_ooc.errors import StoreError
 

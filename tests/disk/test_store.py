@@ -12,15 +12,7 @@ import pytest
 import zarr
 
 from pttt_ooc.disk import store
-from pttt_ooc.disk.store import (
-    create_array,
-    map_array,
-    read_array,
-    read_attrs,
-    scratch_array,
-    write_array,
-    write_attrs,
-)
+from pttt_ooc.disk.store import create_array, map_array, read_array, read_attrs, scratch_array, write_array, write_attrs
 from pttt_ooc.errors import StoreError
 
 SHAPES = [(7,), (3, 5), (0,), (0, 4), (4, 0), (), (1,)]

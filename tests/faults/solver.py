@@ -454,10 +454,7 @@ def job_of(game: str, data: Path, settings: SolveConfig) -> Job:
 def harass(options: argparse.Namespace, place: Path, note: Callable[[str], None]) -> None:
     """Do what the command promises; a FaultError if it finds anything."""
     settings = SolveConfig(
-        target_nashconv=0,
-        max_iterations=options.iterations,
-        max_minutes=10**6,
-        commit_seconds=options.commit_seconds,
+        target_nashconv=0, max_iterations=options.iterations, max_minutes=10**6, commit_seconds=options.commit_seconds
     )
     job = job_of(options.game, options.data, settings)
     note(f"An uninterrupted run of {options.iterations} iterations ...")

@@ -40,24 +40,80 @@ def patient(make, **options):
     return made
 
 
+def new_page(context):
+    """A page; what goes wrong in it is in its `errors`."""
+    page = context.new_page()
+    page.errors = []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+    return page
+
+
 @contextmanager
 def pages_of(browser, url):
-    """Opens pages, each in a context of its own; what goes wrong in them is in their `errors`."""
+    """Opens pages, each in a context of its own."""
     contexts = []
 
     def opened(path, **options):
-        context = patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+        contexts.append(patient(browser.new_context, base_url=url, **{"viewport": DESKTOP, **options}))
+        page = new_page(contexts[-1])
         page.goto(path)
         return page
 
     yield opened
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def open_page(browser, url, request):
+    """Opens pages of the address `url`, which a module defines, at its START."""
+    with pages_of(browser, url) as opened:
+        yield lambda path=request.module.START, **options: opened(path, **{"locale": "en-GB", **options})
+
+
+def sign_in(page, token):
+    page.goto("/sign-in")
+    page.get_by_label("Your team’s token").fill(token)
+    press(page, "Enter")
+    page.wait_for_url(lambda address: "sign-in" not in address)
+
+
+@pytest.fixture(scope="module")
+def contexts(browser):
+    """For each site, which has a `url` and its teams' `tokens`, and for each team, or nobody, a context."""
+    opened = {}
+
+    def context(site, team=None):
+        if (site.url, team) not in opened:
+            options = {"base_url": site.url, "locale": "en-GB", "timezone_id": "Asia/Tokyo"}
+            opened[site.url, team] = patient(browser.new_context, **options)
+            if team is not None:
+                page = opened[site.url, team].new_page()
+                sign_in(page, site.tokens[team])
+                page.close()
+        return opened[site.url, team]
+
+    return context
+
+
+@pytest.fixture
+def visit(contexts):
+    """Open a page of a site, as a team or as nobody, of a size, with media; the server's answer is its `answer`."""
+    pages = []
+
+    def open_page(site, path, team=None, size=None, **media):
+        page = new_page(contexts(site, team))
+        pages.append(page)
+        if size:
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.emulate_media(**media)
+        page.answer = page.goto(path)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
 
 
 def arrived(page, piece):

@@ -34,8 +34,6 @@ NEEDS = {
     "needs sb3_contrib": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnxruntime": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnx,": ("of agents in files", "", "pip install onnx"),
-    "IIG-RL-Benchmark": ("beside IIG-RL-Benchmark", "", "see docs/eas.md"),
-    "exp-a-spiel": ("beside exp-a-spiel", "", "see docs/eas.md"),
     "no make": ("of make", "make", ""),
     "no unshare": ("of bots behind walls", "util-linux", ""),
 }

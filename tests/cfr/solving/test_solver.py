@@ -508,10 +508,7 @@ def test_kernels_are_loaded_before_the_clock_starts(monkeypatch):
 
     down = [noted(tree, "reach_of_regrets")]
     monkeypatch.setattr(tree, "GOING_DOWN", (*tree.GOING_DOWN, *down))
-    for module, name in (
-        (tree, "update_regrets"),
-        (engine.gradient, "receive"),
-    ):
+    for module, name in ((tree, "update_regrets"), (engine.gradient, "receive")):
         noted(module, name)
     settings = config(precision="float32")
     state = {name: np.full_like(array, 3) for name, array in leaves(state_arrays(small.index, settings)).items()}

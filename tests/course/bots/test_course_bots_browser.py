@@ -16,9 +16,9 @@ from tests.kits.browsing import (
     in_browser,
     mark_document,
     pages_of,
-    picture,
     press,
     served,
+    sign_in,
 )
 from tests.other_games.extreme.practice_kit import bot, league, write_match
 
@@ -89,9 +89,7 @@ def visit(browser):
         if team is None:
             return opener(path, locale="en-GB", **options)
         page = opener("/sign-in", locale="en-GB", **options)
-        page.get_by_label("Your team’s token").fill(course.tokens[team])
-        press(page, "Enter")
-        page.wait_for_url("**/submissions")
+        sign_in(page, course.tokens[team])
         page.goto(path)
         return page
 
@@ -186,18 +184,6 @@ def test_the_standings_lead_to_a_team_and_to_its_turning_points(over, visit):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["standings", "matches", "match", "team"])
-def test_all_pages_are_accessible(over, visit, name):
-    team = next(key for key in over.names[0].split("-") if key.startswith("t"))
-    path = {"match": f"matches/{over.names[0]}?ply=40", "team": f"teams/{team}"}.get(name, name)
-    page = visit(over, f"/extreme/{path}", "Team A")
-    assert_accessible(page, f"extreme-{name}")
-    page.set_viewport_size({"width": 1100, "height": 800})
-    page.emulate_media(color_scheme="light")
-    picture(page, f"extreme-{name}")
-
-
-@pytest.mark.long
 def test_the_page_of_practice_renews_itself_and_leads_to_replays(practised, visit):
     page = visit(practised, "/extreme/standings", "Team A")
     page.get_by_label("Pages").get_by_role("link", name="Watch").click()
@@ -221,10 +207,3 @@ def test_the_page_of_practice_renews_itself_and_leads_to_replays(practised, visi
     page.locator("#ratings + .scroll").get_by_role("link", name="Team B").click()
     sync_api.expect(page.get_by_role("heading", name="Team B in practice")).to_be_visible()
     assert page.errors == []
-
-
-@pytest.mark.long_but("matches")
-@pytest.mark.parametrize("name", ["practice", "practice?bot=t3", "matches/practice-1-t2-t3?ply=5"])
-def test_all_pages_of_practice_are_accessible(practised, visit, name):
-    page = visit(practised, f"/extreme/{name}", "Team A")
-    assert_accessible(page, f"extreme-{name.partition('?')[0].replace('/', '-')}")

@@ -14,14 +14,7 @@ from pttt_ooc.course.data.storage import Incoming
 from pttt_ooc.course.data.term_tables import Assignment, Extension, LogLine, Membership
 from pttt_ooc.course.pages.intakes import strategies
 from pttt_ooc.course.people import teams
-from pttt_ooc.course.people.people import (
-    add_staff,
-    apply_roster,
-    change_of,
-    members,
-    read_roster,
-    remove_staff,
-)
+from pttt_ooc.course.people.people import add_staff, apply_roster, change_of, members, read_roster, remove_staff
 from pttt_ooc.errors import CourseError
 from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import bearer, strategy_zip

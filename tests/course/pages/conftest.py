@@ -21,7 +21,7 @@ from tests.course.games_kit import OTHER, SecondGame
 from tests.course.league_kit import GOOD, LeagueCourse
 from tests.course.server_kit import Lab, random_tensor, strategy_zip, zip_bytes
 from tests.course.term_kit import hand_in, team_number, upload
-from tests.kits.browsing import patient, press, served
+from tests.kits.browsing import served
 from tests.other_games.extreme.practice_kit import bot, league, write_match
 
 LONG = "The Regret Minimisers of Room 32-144 MIT"
@@ -187,42 +187,3 @@ def decided(tmp_path_factory):
         yield lab
     second.close()
     course.close()
-
-
-@pytest.fixture(scope="module")
-def contexts(browser):
-    """One window for each course and team."""
-    opened = {}
-
-    def context(lab, name=None):
-        if (lab, name) not in opened:
-            opened[lab, name] = patient(browser.new_context, base_url=lab.url, locale="en-GB", timezone_id="Asia/Tokyo")
-            if name is not None:
-                page = opened[lab, name].new_page()
-                page.goto("/sign-in")
-                page.get_by_label("Your team’s token").fill(lab.tokens[name])
-                press(page, "Enter")
-                page.wait_for_url(lambda address: "sign-in" not in address)
-                page.close()
-        return opened[lab, name]
-
-    return context
-
-
-@pytest.fixture
-def visit(contexts):
-    """Open a page of a course, as a team or as nobody."""
-    pages = []
-
-    def open_page(lab, path, name=None):
-        page = contexts(lab, name).new_page()
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
-        pages.append(page)
-        answer = page.goto(path)
-        assert answer.status == (404 if path == "/nothing" else 200)
-        return page
-
-    yield open_page
-    for page in pages:
-        page.close()

@@ -10,7 +10,7 @@ from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.models import Submission
 from tests.course.pages.conftest import HEBREW, MARKUP
 from tests.course.server_kit import strategy_zip
-from tests.kits.browsing import CONTRAST, WIDTHS, in_browser, picture, press
+from tests.kits.browsing import WIDTHS, in_browser, picture, press
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = in_browser
@@ -35,18 +35,6 @@ def choose(page, content):
     page.locator("input[type=file]").set_input_files(
         {"name": "a.zip", "mimeType": "application/zip", "buffer": content}
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_stand_out_from_shades(full, visit, scheme):
-    found = {}
-    for path in ("/matrix", f"/submissions/{full.numbers['Accepted']}"):
-        page = visit(full, path)
-        page.emulate_media(color_scheme=scheme)
-        found |= page.evaluate(CONTRAST)
-    assert {"v-5", "v5", "tick", "square", "p"} <= set(found)
-    assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
 
 
 @pytest.mark.long

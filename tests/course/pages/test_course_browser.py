@@ -8,7 +8,7 @@ import pytest
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.people import teams
 from tests.course.server_kit import random_tensor, strategy_zip, zip_bytes
-from tests.kits.browsing import DESKTOP, assert_same_document, in_browser, mark_document, patient, picture
+from tests.kits.browsing import DESKTOP, assert_same_document, in_browser, mark_document, patient, picture, sign_in
 from tests.kits.patience import freeze
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -36,13 +36,6 @@ def page(browser, server):
     opened.errors = errors
     yield opened
     context.close()
-
-
-def sign_in(page, token):
-    page.goto("/sign-in")
-    page.get_by_label("Your team’s token").fill(token)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/submissions")
 
 
 def upload(page, player, content, name="strategy.zip"):
@@ -86,10 +79,7 @@ def test_a_wrong_file_is_rejected_with_its_note(page, tokens):
         (b"this is no zip, but it is as long as the header of one would be", "Not a valid zip file."),
         (zip_bytes(b"text" * 99, "pttt.txt"), "The zipped file does not end with .npy."),
         (zip_bytes(b"text" * 99), "Exception parsing numpy tensor."),
-        (
-            strategy_zip(1, 5),
-            f"{shape} (107, 6), expected (189, 6). This is a file of player 1, not of player 0.",
-        ),
+        (strategy_zip(1, 5), f"{shape} (107, 6), expected (189, 6). This is a file of player 1, not of player 0."),
         (zip_bytes(random_tensor(0, 5)[1:], method=0), f"{shape} (188, 6), expected (189, 6)."),
     ):
         upload(page, 0, content)

@@ -14,7 +14,7 @@ from pttt_ooc.exact.certificates.certificate import read
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
 from tests.kits import naive
-from tests.kits.browsing import assert_accessible, in_browser, pages_of, picture
+from tests.kits.browsing import in_browser, pages_of
 from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, at_the_limits, zips
 from tests.kits.verify_program import PROOF, proven_words, text_of, verify, zipped
 
@@ -404,15 +404,3 @@ def test_the_openings_print_on_two_pages(opened):
     assert page.locator("section.sheet").count() == 2
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
-
-
-@pytest.mark.long
-@in_browser
-def test_the_pages_are_accessible(opened):
-    pytest.importorskip("axe_playwright_python")
-    for name in ("verify", "perfect", "openings"):
-        page = opened(f"{name}.html")
-        if name == "perfect":
-            page.get_by_role("button", name="I begin").click()
-        assert_accessible(page, f"proof-{name}")
-        picture(page, f"proof-{name}")

@@ -407,8 +407,7 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch, name, missing, te
 
 
 @pytest.mark.parametrize(
-    ("name", "library"),
-    [("run.cleanrl_model", "torch"), ("ppo.zip", "stable_baselines3"), ("net.onnx", "onnxruntime")],
+    ("name", "library"), [("run.cleanrl_model", "torch"), ("ppo.zip", "stable_baselines3"), ("net.onnx", "onnxruntime")]
 )
 def test_damaged_files(tmp_path, name, library):
     needs(library)

@@ -112,8 +112,7 @@ def test_the_first_games_of_a_match_are_played_again(name, experiment, part):
 
 
 @pytest.mark.parametrize(
-    "experiment",
-    ["rows-3x3", pytest.param("rows-5x5", marks=[pytest.mark.slow, pytest.mark.long])],
+    "experiment", ["rows-3x3", pytest.param("rows-5x5", marks=[pytest.mark.slow, pytest.mark.long])]
 )
 def test_a_training_learns_the_same_again(experiment):
     line = LINES["rows", experiment, 1]

@@ -88,11 +88,7 @@ def test_lines_are_followed_in_their_own_direction():
     lines = row_boards.winning_lines(chosen)
     following = row_boards.following(chosen, lines)
     pairs = {(int(lines[one]), int(lines[other])) for one, other in enumerate(following) if other >= 0}
-    assert pairs == {
-        (0b0111, 0b1110),
-        (0b0111 << 4, 0b1110 << 4),
-        (0b0111 << 8, 0b1110 << 8),
-    }
+    assert pairs == {(0b0111, 0b1110), (0b0111 << 4, 0b1110 << 4), (0b0111 << 8, 0b1110 << 8)}
     tall = game("mnk:4x4+need3")
     lines = row_boards.winning_lines(tall)
     diagonal = [sum(1 << 5 * n for n in range(start, start + 3)) for start in (0, 1)]

@@ -468,12 +468,7 @@ def test_what_cannot_be_watched_is_refused_beside_its_form(person):
 
 @pytest.mark.parametrize(
     ("moves", "sentence"),
-    [
-        ("0,0", "the square is taken"),
-        ("99", "moves are the numbers 0 to 8"),
-        ("a", "not numbers"),
-        (",", "not"),
-    ],
+    [("0,0", "the square is taken"), ("99", "moves are the numbers 0 to 8"), ("a", "not numbers"), (",", "not")],
 )
 def test_impossible_moves_in_an_address_are_sentences(pages, moves, sentence):
     answer = pages.get("/arena/play/game", params={**ASKED, "moves": moves})

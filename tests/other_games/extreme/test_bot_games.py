@@ -133,10 +133,7 @@ def test_the_answerers_own_limit_of_memory_is_none_of_the_bots():
 
 @pytest.mark.parametrize(
     "body, message",
-    [
-        ("return (9, 9, 9)", "INVALID MOVE"),
-        ("board.big_boards_status[0][0][1] = 'x'\n" + FIRST, "MODIFIED THE BOARD"),
-    ],
+    [("return (9, 9, 9)", "INVALID MOVE"), ("board.big_boards_status[0][0][1] = 'x'\n" + FIRST, "MODIFIED THE BOARD")],
 )
 def test_a_bot_forfeits_against_a_person(body, message):
     match = play_match((Person(lambda position: position.valid_cells()[0]), bot(body)), OPEN)

@@ -126,9 +126,7 @@ def test_ties_are_broken_by_wins_then_between_the_tied_then_by_lot():
     between = table_of([("ab", (0, 86)), ("ac", (86, 0)), ("bc", (0, 86))], lot=dict(a=0, b=1, c=2))
     assert [row.team for row in between.rows] == ["a", "b", "c"]  # all beat one another: the lot
     direct = table_of(
-        [("ab", (0, 86)), ("ac", (86, 0)), ("ad", (0, 0)), ("bd", (0, 86)), ("cd", (0, 0))],
-        "abcd",
-        lot=lots_of("abcd"),
+        [("ab", (0, 86)), ("ac", (86, 0)), ("ad", (0, 0)), ("bd", (0, 86)), ("cd", (0, 0))], "abcd", lot=lots_of("abcd")
     )
     assert [row.score for row in direct.rows] == [86, 86, 86, 0]
     assert [row.team for row in direct.rows][:3] == ["b", "d", "a"]

@@ -157,12 +157,7 @@ def test_the_game_ends_with_the_last_small_board_even_if_its_winner_had_a_bonus_
 
 @pytest.mark.parametrize(
     "moves, part",
-    [
-        ((162,), "0 to 161"),
-        ((-1,), "0 to 161"),
-        ((0, 0), "the cell is taken"),
-        ((4, 80), "in row 0 and column 1"),
-    ],
+    [((162,), "0 to 161"), ((-1,), "0 to 161"), ((0, 0), "the cell is taken"), ((4, 80), "in row 0 and column 1")],
 )
 def test_a_move_that_is_not_legal_is_refused_with_the_reason(moves, part):
     with pytest.raises(ArenaError, match=part):

@@ -13,7 +13,6 @@ from tests.kits.browsing import (
     assert_same_document,
     in_browser,
     mark_document,
-    pages_of,
     picture,
     press,
     served,
@@ -23,18 +22,13 @@ from tests.other_games.smbc.web_kit import application
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]
+START = "/smbc/play"
 
 
 @pytest.fixture(scope="module")
 def url(coarse, tmp_path_factory):
     with application(coarse, tmp_path_factory.mktemp("kept"), random.Random(4).random) as app, served(app) as url:
         yield url
-
-
-@pytest.fixture
-def open_page(browser, url):
-    with pages_of(browser, url) as opened:
-        yield lambda path="/smbc/play", **options: opened(path, **{"locale": "en-GB", **options})
 
 
 def begin(page, first="you"):

@@ -82,12 +82,7 @@ CHANGES = [
 """Of the core's keys."""
 
 WING_CHANGES = {
-    "sweep": {
-        "name": "mine",
-        "games": ["mini-2x2k2-abrupt"],
-        "algorithms": ["cfr+"],
-        "precisions": ["float64"],
-    },
+    "sweep": {"name": "mine", "games": ["mini-2x2k2-abrupt"], "algorithms": ["cfr+"], "precisions": ["float64"]},
     "frontier": {
         "game": "pttt-3x4k3-classical",
         "gap": 1e-3,

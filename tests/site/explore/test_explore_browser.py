@@ -12,7 +12,6 @@ from pttt_ooc.course.data.models import Fact
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from tests.course.server_kit import Lab, strategy_zip
 from tests.kits.browsing import (
-    CONTRAST,
     DESKTOP,
     SCREENS,
     WIDTHS,
@@ -26,6 +25,7 @@ from tests.kits.browsing import (
     press,
     request_of,
     served,
+    sign_in,
 )
 from tests.kits.patience import wait_until
 from tests.site.explore.answerer_kit import answering, explored
@@ -60,10 +60,7 @@ def course(solved, prepared, tmp_path_factory):
 def test_from_a_submission_to_its_mistakes_and_into_explore(course, browser):
     context = patient(browser.new_context, base_url=course.url, viewport=DESKTOP)
     page = context.new_page()
-    page.goto("/sign-in")
-    page.get_by_label("Your team’s token").fill(course.tokens["Team A"])
-    press(page, "Enter")
-    page.wait_for_url("**/submissions")
+    sign_in(page, course.tokens["Team A"])
     page.goto(f"/submissions/{course.number}")
     page.get_by_role("link", name="Where it loses").click()
     sync_api.expect(page.get_by_role("heading", name="The worst infosets")).to_be_visible()
@@ -257,22 +254,6 @@ def test_without_scripts(open_page):
     sync_api.expect(page.locator("#board1")).to_be_visible()
 
 
-STATES = {
-    "start": "/explore",
-    "chosen": "/explore?at=|0*&square=3",
-    "found": "/explore?player=1&at=|0.4*",
-    "beside": "/explore?at=|0*&beside=uniform&first_plays=best&layer=value",
-    "impossible": "/explore?at=|0*0*",
-}
-
-
-@pytest.mark.long_but("beside")
-@pytest.mark.parametrize("name", STATES)
-def test_pages_are_accessible(open_page, name):
-    page = open_page(STATES[name], ready=name != "impossible")
-    assert_accessible(page, f"explore-{name}")
-
-
 def test_the_waiting_page_is_accessible_and_shows_progress(open_page, monkeypatch):
     waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
     monkeypatch.setattr("pttt_ooc.site.explore.profile_cache.Profiles.find", lambda self, pair: waiting)
@@ -293,15 +274,6 @@ def test_the_list_of_differences_renews_itself_is_accessible_and_leads_to_both_b
     page.get_by_role("link", name="Where these two differ most in value").click()
     sync_api.expect(page.get_by_role("heading", name="Where that comes from")).to_be_visible()
     assert page.errors == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_stand_out_from_shades(open_page, scheme):
-    page = open_page("/explore?at=|0*&square=3", color_scheme=scheme)
-    found = page.evaluate(CONTRAST)
-    assert {"square", "p", "mark"} <= set(found)
-    found.pop("mark theirs", None)  # there is no shade below it
-    assert {name: ratio for name, ratio in found.items() if ratio < 4.5} == {}
 
 
 def test_layers_are_switched_by_letters_and_stay_while_somebody_walks_on(open_page):

@@ -140,7 +140,7 @@ def test_equal_numbers_have_equal_shades_on_all_pages(pages):
         shades.append(float(found[0]))
         legend = page[page.index('class="legend"') :]
         assert [label for label in ("0.01", "0.1", "0.25", "0.5", "1") if f"</svg> {label}<" in legend] == [
-            *("0.01", "0.1", "0.25", "0.5", "1"),
+            *("0.01", "0.1", "0.25", "0.5", "1")
         ]
     assert shades == pytest.approx([0.75 * math.sqrt(1 / 6), 0.75 * math.sqrt(1 / 5)], abs=1e-3)
 

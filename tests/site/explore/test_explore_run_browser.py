@@ -4,17 +4,7 @@ import re
 
 import pytest
 
-from tests.kits.browsing import (
-    CONTRAST,
-    WIDTHS,
-    assert_accessible,
-    assert_same_document,
-    in_browser,
-    mark_document,
-    picture,
-    press,
-    served,
-)
+from tests.kits.browsing import assert_same_document, in_browser, mark_document, press, served
 from tests.kits.patience import wait_until
 from tests.site.explore.answerer_kit import answering, explored, solve_game
 from tests.site.explore.test_explore_browser import asked, open_page  # noqa: F401
@@ -128,25 +118,3 @@ def test_mirror_images_and_best_responses_are_switched_in_place(open_page):  # n
     assert asked(page)["symmetry"] == ["merged"]
     assert_same_document(page)
     assert page.errors == []
-
-
-STATES = {
-    "run": "/explore?iteration=2",
-    "merged": "/explore?symmetry=merged&square=0",
-    "replying": "/explore?at=|0*&second_plays=best",
-}
-
-
-@pytest.mark.long_but("merged")
-@pytest.mark.parametrize("name", STATES)
-def test_pages_are_accessible(open_page, name):  # noqa: F811
-    assert_accessible(open_page(STATES[name]), f"explore-{name}")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_letters_of_merged_squares_stand_out(open_page, scheme):  # noqa: F811
-    page = open_page("/explore?symmetry=merged", color_scheme=scheme)
-    assert {name: ratio for name, ratio in page.evaluate(CONTRAST).items() if ratio < 4.5} == {}
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        picture(page, f"explore-merged-{scheme}-{width}")

@@ -24,7 +24,6 @@ from tests.kits.browsing import (
     assert_same_document,
     in_browser,
     mark_document,
-    pages_of,
     picture,
     press,
     request_of,
@@ -36,6 +35,7 @@ from tests.site.explore.answerer_kit import answering
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.slow, in_browser]
+START = "/play"
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +49,6 @@ def url(solved, prepared, tmp_path_factory):
         with served(make_application(Shell("Explored", rules.name, parts))) as url:
             yield url
         games.close()
-
-
-@pytest.fixture
-def open_page(browser, url):
-    with pages_of(browser, url) as opened:
-        yield lambda path="/play", **options: opened(path, **{"locale": "en-GB", **options})
 
 
 def begin(page, player=0, opponent=None):

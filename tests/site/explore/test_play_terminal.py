@@ -183,9 +183,7 @@ def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
     name = str(solved)
     run = with_run(Source("", name, name, ""))
     _, told = say(
-        monkeypatch,
-        "i\ni 3\ni 4\ni 9\np\nq\n",
-        lambda dialogue: explore(Pair((name, name), None), 0, dialogue, [run]),
+        monkeypatch, "i\ni 3\ni 4\ni 9\np\nq\n", lambda dialogue: explore(Pair((name, name), None), 0, dialogue, [run])
     )
     values = [
         evaluate(*(Strategy.read(place, p) for p in (0, 1))).value for place in (name, solved / "snapshots/4.zarr")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.site.shell.gallery import PATH, application
-from tests.kits.browsing import assert_accessible, in_browser, pages_of, picture, served
+from tests.kits.browsing import in_browser, pages_of, picture, served
 
 PACKAGE = Path(__file__).parents[3] / "pttt_ooc"
 PICTURES = Path(__file__).parent / "parts"
@@ -106,12 +106,6 @@ def test_parts_look_as_in_their_pictures(open_page, look):
     )
     assert legal != free  # in each look, it is seen where one may play
     assert page.errors == []
-
-
-@pytest.mark.slow
-@in_browser
-def test_parts_are_accessible(open_page):
-    assert_accessible(open_page(), "parts")
 
 
 OWN = {
