@@ -32,7 +32,7 @@ from pttt_ooc.errors import PtttError, StoreError
 from pttt_ooc.imports import PACKAGE, dependencies
 
 KEPT = 5  # versions of a kernel
-KERNELS = 163
+KERNELS = 164
 """The number of kernels, each counted once for each type of its arguments; progress is shown as a part of it."""
 COMPILES, KEPT_IN, TELLS, NOT_KEPT = "compiles", "kept-in", "tells", "not-kept"
 """First words of the lines that the program prints: about a kernel with a number for its types, a file, a sentence for

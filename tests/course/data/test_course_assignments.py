@@ -110,6 +110,7 @@ def test_bots_have_dates_too(tmp_path):
 # Frozen standings
 
 
+@pytest.mark.slow
 def test_frozen_standings_stay_as_they_were_for_others_until_they_are_unveiled(lab):
     """Team A has improved since; it and people with rights see it at once."""
     for name in ("Team A", "Team B"):

@@ -88,6 +88,7 @@ def number_of(session):
     return session.query(Team).filter_by(name="Team A").one().id
 
 
+@pytest.mark.slow
 def test_every_cell_of_the_table_of_rights(term):
     term.both = [upload(term, "Team A", player, 1) for player in (0, 1)]
     with term.database.writing() as session:

@@ -116,6 +116,7 @@ def walked(corner):
     return strategies, texts, [Walk(p, texts[1 - p]) for p in (0, 1)]
 
 
+@pytest.mark.slow
 def test_values_and_responses_of_the_corners_by_a_walk(corner, walked):
     """`expl[i]` is how exploitable player i is: what the opponent's best response adds to what the opponent gets."""
     strategies, texts, walks = walked
@@ -132,6 +133,7 @@ def test_values_and_responses_of_the_corners_by_a_walk(corner, walked):
         assert corner.ev_and_exploitability(*both).ev0 == pytest.approx(payoff, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_gradients_of_the_corners_by_a_walk(corner, walked):
     strategies, _, walks = walked
     found = corner.ev_and_exploitability(*strategies)

@@ -109,6 +109,7 @@ def test_the_interval_is_students():
         assert one.mean - one.low == pytest.approx(2.262157 * one.standard_error, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_what_is_played_is_what_is_estimated():
     """Games of the real loop, against the exact values; a seed gives the same games again."""
     opponents, agents = strategies(GAME, tables(GAME, 2)), strategies(GAME, tables(GAME, 1))
@@ -155,6 +156,7 @@ def test_kinds_of_agents_that_play_the_same():
     assert abs(mixed.loss.mean - exact) < 4 * mixed.loss.standard_error + 1e-9
 
 
+@pytest.mark.slow
 def test_a_bot_and_a_policy_of_openspiel():
     pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     game = pttt.game("dark-hex-2x2-abrupt")

@@ -117,6 +117,7 @@ def test_the_command_plays_solves_and_goes_on(tmp_path, capsys):
     assert "has seed 0, not 5: it can only be continued with the same" in told
 
 
+@pytest.mark.slow
 def test_the_committed_games_are_solved_as_the_solver_of_endings_solves_them():
     """By another method: alpha-beta; and the games are whole."""
     facts, there = attack.read(RECORDS / "attack.jsonl")

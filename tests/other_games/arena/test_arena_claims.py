@@ -46,6 +46,7 @@ def test_the_first_player_wins_with_open_boards():
     assert verify(OPEN).splitlines() == ["open boards", "proven: 1 claim; the last is: - 0 wins 43"]
 
 
+@pytest.mark.slow
 def test_there_is_a_claim_for_each_move_of_each_ending():
     """As its value says: a win of the mover, a win of the other player, or a draw of both."""
     wanted = []

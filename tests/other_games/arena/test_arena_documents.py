@@ -28,6 +28,7 @@ def found():
     return arena_pages.everything()
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_pages_are_those_of_the_records(found):
     named = []
     for page in arena_pages.PAGES:
@@ -111,6 +112,7 @@ def test_the_first_games_of_a_match_are_played_again(name, experiment, part):
     assert records.digest(games) == line["first_games_digest"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "experiment", ["rows-3x3", pytest.param("rows-5x5", marks=[pytest.mark.slow, pytest.mark.long])]
 )

@@ -131,6 +131,7 @@ def test_contains_the_numbers(html: str) -> None:
     assert "make solve" in html and "make env" not in html
 
 
+@pytest.mark.slow
 def test_measurements_are_on_a_separate_page(html: str) -> None:
     measured = render_measurements(sample())
     for words in ("1 min 20 s", "1 h 02 min", "1\u202f180 MB", "2.4.0", "seconds of iterations"):

@@ -186,6 +186,7 @@ def test_a_plan_tells_from_which_budget_on_there_is_an_exact_equilibrium():
     assert list(unlisted.stages) == list(UNLISTED_STAGES) and unlisted.exact_from_mb == 0
 
 
+@pytest.mark.slow
 def test_a_plan_counts_the_choice_among_equilibria_if_it_fits():
     """It takes more memory than the rounds; a run projects it, too."""
     name = "pttt-2x4k3-abrupt"

@@ -165,6 +165,7 @@ def test_fingerprint_depends_on_every_fact(monkeypatch):
     assert fingerprint(facts) not in before
 
 
+@pytest.mark.slow
 def test_the_version_of_python_does_not_change_the_fingerprint(copied_package, monkeypatch):
     """The syntax trees of later versions have further fields, which are empty: `type_params` of functions, for one."""
     monkeypatch.setattr(imports, "_code", imports._code.__wrapped__)  # the tests keep what it has written

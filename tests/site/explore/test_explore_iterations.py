@@ -161,6 +161,7 @@ def test_one_of_the_two_may_come_from_no_run(pages, solved):
     assert shown(page) == said(numbers(profile_of(solved, name, "uniform"), 0, "|"))
 
 
+@pytest.mark.slow
 def test_a_solution_whose_stage_has_not_finished_has_no_snapshots(solved, tmp_path):
     for broken in ("", "[]", "{}", json.dumps({"stage": "solve", "format_version": 3, "products": {}})):
         (tmp_path / "solve.json").write_text(broken)

@@ -127,6 +127,7 @@ def test_mirror_images_are_merged(pages, profile, player, infoset, square):
         assert found["numbers"]["probabilities"] != row(numbers(profile, player, infoset).probabilities)
 
 
+@pytest.mark.slow
 def test_the_merged_board_shows_a_class_on_its_first_square(pages, profile):
     page = ready(pages, f"/explore?{ASKED}&symmetry=merged&square=5").text
     wanted = merge_infoset(profile, 0, "|").numbers
