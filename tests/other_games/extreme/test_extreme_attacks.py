@@ -281,9 +281,7 @@ RECURSION = "import sys; sys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf(
         pytest.param(SLOW_ANSWER, 5, "INVALID MOVE: .*", id="a slow comparison", marks=pytest.mark.slow),
         pytest.param(ENDLESS_NAME, 0.25, "TIME OUT: .*", id="an endless representation", marks=pytest.mark.slow),
         pytest.param(RECURSION, 2, ".*", id="endless recursion", marks=pytest.mark.slow),
-        pytest.param(
-            "x = []\nwhile True: x.append(bytes(10 ** 7))", 5, "(THREW AN EXCEPTION|TIME OUT): .*", id="memory"
-        ),
+        pytest.param(MEMORY, 5, "(THREW AN EXCEPTION|TIME OUT): .*", id="memory"),
         pytest.param(EARLY, 5, ".*: It answered before it was asked[.]", id="an answer before the question"),
         pytest.param("import os, sys; os.close(int(sys.argv[2]))\nwhile True: pass", 5, ".*", id="a closed stream"),
         pytest.param("import ctypes; ctypes.string_at(1)", 5, ".*: .*SIGSEGV.*", id="a crash of the interpreter"),
