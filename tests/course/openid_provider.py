@@ -26,6 +26,7 @@ class UniversityProvider:
         self.name, self.published = "one", [self.key]
         self.claims = {"sub": "4711", "email": "ann@example.org", "email_verified": True}
         self.algorithm, self.codes, self.asked, self.status, self.keys_status = "RS256", {}, [], 200, 200
+        self.headers = {}
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.issuer = f"http://127.0.0.1:{self.server.server_address[1]}"
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
@@ -79,7 +80,9 @@ class UniversityProvider:
                 self.send_response(status)
                 self.send_header("Location", f"{provider.issuer}/elsewhere")
                 self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(data)))
+                headers = {"Content-Length": str(len(data)), **provider.headers}
+                for name in filter(headers.get, headers):
+                    self.send_header(name, headers[name])
                 self.end_headers()
                 self.wfile.write(data)
 

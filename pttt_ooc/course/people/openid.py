@@ -18,7 +18,6 @@ from authlib.integrations.requests_client import OAuth2Session
 from joserfc.errors import BadSignatureError, JoseError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from urllib3.exceptions import HTTPError
 
 from pttt_ooc.course.data.audit import note
 from pttt_ooc.course.data.term_tables import Person
@@ -31,7 +30,7 @@ SECONDS = 600.0
 _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]  # none with a shared secret, and not `none`
 _TIMEOUT, _FRESH, _LARGEST, _LEEWAY = 10.0, 3600.0, 1_000_000, 60
 _NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-_REFUSED = (AuthlibBaseError, JoseError, requests.RequestException, HTTPError, KeyError, TypeError, ValueError)
+_REFUSED = (AuthlibBaseError, JoseError, requests.RequestException, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,18 @@ class _Connection(OAuth2Session):  # type: ignore[misc]
         """As of the parent."""
         options |= {"timeout": _TIMEOUT, "allow_redirects": False, "stream": True}
         with super().request(method, url, **options) as answer:
-            answer._content = answer.raw.read(_LARGEST, decode_content=True)
+            if answer.status_code // 100 == 3:
+                raise requests.ConnectionError("an answer that leads elsewhere")
+            content = b""
+            for piece in answer.iter_content(65536):
+                content += piece
+                if len(content) > _LARGEST:
+                    raise requests.ConnectionError(f"an answer of more than {_LARGEST:,} bytes")
+            answer._content = content
         return answer  # type: ignore[no-any-return]
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """None: where an answer leads is not asked, for which the parent would read all of it."""
 
 
 class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]

@@ -223,6 +223,21 @@ def test_a_provider_that_leads_elsewhere_or_answers_at_length_is_told(people, pr
     assert there_and_back(browser(people), provider).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Encoding": "gzip"},
+        {"Content-Length": "9999"},
+        {"Content-Length": None, "Transfer-Encoding": "chunked"},
+    ],
+    ids=["encoding", "cut", "chunks"],
+)
+def test_a_provider_whose_answers_are_broken_is_told(people, provider, headers):
+    provider.headers = headers
+    answer = browser(people).get("/account/openid")
+    assert answer.status_code == 502 and "does not answer" in answer.text
+
+
 @pytest.mark.slow
 def test_a_provider_that_is_away_or_another_is_told(people, provider):
     provider.described = lambda: {"issuer": "https://evil.example"}
