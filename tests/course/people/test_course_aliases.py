@@ -49,6 +49,7 @@ def aliases(lab):
         return {team.roster_name: team.name for team in found}
 
 
+@pytest.mark.slow
 def test_no_public_page_shows_a_teams_own_name(masked):
     lab = masked.lab
     names = aliases(lab)

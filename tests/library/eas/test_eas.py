@@ -145,6 +145,7 @@ def test_gradients_of_the_corners_by_a_walk(corner, walked):
         np.testing.assert_allclose(found.gradient[player], expected, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_rows_are_sorted_by_length_then_cells_and_outcomes(corner, walked):
     """The numbers of rows are those of a build of exp-a-spiel."""
     assert (corner.NUM_INFOS_PL0, corner.NUM_INFOS_PL1) == (20448, 12939)
@@ -164,6 +165,7 @@ def test_the_first_row_of_the_whole_games_has_no_cell_before():
     assert board.description(0, "|") == "" and board.text(1, "4.") == "|4."
 
 
+@pytest.mark.slow
 def test_infostates_of_rows_are_those_of_plays(corner):
     rng = np.random.default_rng(2)
     tables = [corner.compute_openspiel_infostates(p) for p in (0, 1)]

@@ -228,6 +228,7 @@ def test_wherever_a_page_leads_is_a_page(pages):
         address = chance.choice(found)
 
 
+@pytest.mark.slow
 def test_numbers_have_one_form_a_column(pages):
     for address in ("/explore", "/explore?first=uniform&second=uniform"):
         ready(pages, address)
