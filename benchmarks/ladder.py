@@ -3,8 +3,8 @@
 ``python -m benchmarks.ladder run GAME AGENT --seconds 10`` lets a learner learn, scores it and adds a line to
 ``docs/records/ladder.jsonl``; ``--iterations 100`` is a budget that makes numbers of games equal.  ``plan`` does so for
 all rows of ``benchmarks/ladder.yaml`` that are not there yet; it may be killed and started again.  ``write`` makes
-``docs/ladder.md`` of the lines.  ``check`` makes the agents of lines again, with the recorded number of iterations, and
-compares them; ``check --sample 8 --seed 1`` draws eight of them.
+``docs/lab/ladder.md`` of the lines.  ``check`` makes the agents of lines again, with the recorded number of iterations,
+and compares them; ``check --sample 8 --seed 1`` draws eight of them.
 
 An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
 ``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
@@ -52,7 +52,7 @@ from pttt_ooc.library.scoring.scores import agent_strategy
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/records/ladder.jsonl"
 PLAN = ROOT / "benchmarks/ladder.yaml"
-PAGE = ROOT / "docs/ladder.md"
+PAGE = ROOT / "docs/lab/ladder.md"
 GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
 Pair = tuple[pttt.Strategy, pttt.Strategy]
 Record = dict[str, Any]

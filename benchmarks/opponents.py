@@ -1,4 +1,4 @@
-"""What equilibrium strategies win against opponents who err: the table of docs/equilibria.md.
+"""What equilibrium strategies win against opponents who err: the table of docs/lab/equilibria.md.
 
 For each game, player and opponent there is a row with the payoffs of several strategies, and those of the worst and of
 the best equilibrium strategy for this opponent.  The opponents are uniform play, the pure rule of the double oracle,

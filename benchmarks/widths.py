@@ -1,4 +1,4 @@
-"""How long the lazy double oracle takes until the proven interval is narrow: the table of docs/frontier.md.
+"""How long the lazy double oracle takes until the proven interval is narrow: the table of docs/lab/frontier.md.
 
 ``python -m benchmarks.widths GAME ...`` prints a row for each game: processor seconds until the interval has each of
 some widths, and the number of sequences then.  From the curve of one board, scaled to the time of another at a width of

@@ -52,45 +52,23 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Start": ["start"],
+    "Start": ["start", "course"],
     "Guides": [
-        "manual",
+        "workflow",
+        "configuration",
         "commands",
-        "library",
-        "score",
-        "ladder",
-        "eas",
-        "exact",
-        "frontier",
-        "equilibria",
-        "proof",
-        "learners",
-        "scale",
         "explore",
         "play",
-        "course",
+        "library",
+        "score",
+        "exact",
+        "proof",
         "grader",
-        "extreme",
-        "smbc",
-        "arena",
-        "extending",
     ],
-    "Reference": ["configuration", "formats", "glossary", "site/api", "site/changelog"],
-    "Background": [
-        "method",
-        "performance",
-        "algorithms",
-        "distributed",
-        "ultimate",
-        "rows",
-        "goals",
-        "visitor",
-        "threats",
-        "roadmap",
-        "site/architecture",
-    ],
+    "Other games": ["smbc", "extreme", "arena"],
+    "Reference": ["files", "method", "glossary", "site/api", "site/architecture", "site/changelog"],
 }
-"""The website's table of contents: each page in one of the four kinds of Diataxis (https://diataxis.fr)."""
+"""The website's menu: one screen.  The notebook, `lab/`, has a list of its own."""
 
 
 def add_contents(app: Sphinx, page: str, source: list[str]) -> None:

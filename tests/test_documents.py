@@ -119,20 +119,25 @@ def test_python_in_documents_is_python(page):
                 compile(source, str(page), "exec")
 
 
-def test_every_page_is_on_the_website_in_one_of_four_kinds():
+def menu_of():
     text = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
-    contents = ast.literal_eval("{" + text.partition("CONTENTS = {")[2].partition("}\n")[0] + "}")
-    files = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "paper"]
+    return ast.literal_eval("{" + text.partition("CONTENTS = {")[2].partition("}\n")[0] + "}")
+
+
+def test_every_page_is_in_the_menu_or_in_the_notebook():
+    files = [page for page in (ROOT / "docs").rglob("*.md") if page.parent.name not in ("paper", "lab")]
     pages = [str(page.relative_to(ROOT / "docs").with_suffix("")) for page in files]
-    assert list(contents) == ["Start", "Guides", "Reference", "Background"]
-    assert sorted(name for names in contents.values() for name in names) == sorted(set(pages) - {"index"})
+    assert sorted(name for names in menu_of().values() for name in names) == sorted(set(pages) - {"index"})
+
+
+def test_the_notebook_links_all_its_pages():
+    pages = {page.name for page in (ROOT / "docs/lab").glob("*.md")}
+    assert set(links_of(ROOT / "docs/lab/index.md")) == pages - {"index.md"}
 
 
 def test_the_start_page_links_each_page_under_its_kind():
-    text = (ROOT / "docs/conf.py").read_text(encoding="utf-8")
-    contents = ast.literal_eval("{" + text.partition("CONTENTS = {")[2].partition("}\n")[0] + "}")
     index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
-    for kind, names in contents.items():
+    for kind, names in menu_of().items():
         section = index.partition(f"\n## {kind}\n")[2].partition("\n## ")[0]
         assert {f"{name}.md" for name in names} <= set(re.findall(r"\]\(([^)#]+)\)", section)), kind
 

@@ -96,7 +96,7 @@ def test_the_paper_says_what_the_documentation_says():
     paper = (ROOT / "docs/paper/paper.md").read_text()
     cited = set(re.findall(r"@(\w+)\]", paper))
     assert cited == set(re.findall(r"^@\w+\{(\w+),$", (ROOT / "docs/paper/paper.bib").read_text(), re.MULTILINE))
-    measured = (ROOT / "docs/performance.md").read_text()
+    measured = (ROOT / "docs/lab/performance.md").read_text()
     names = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
     rows = re.findall(r"^\| .+ \| ([\d,]+) \| ([\d,]+) \| ([\d.]+) \|$", paper, re.MULTILINE)
     for name, (histories, infosets, seconds) in zip(names, rows, strict=True):

@@ -37,7 +37,7 @@ STYLE = {
 
 FRONTIER = ["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt"]
 FRONTIER += ["pttt-2x6k3-abrupt", "dark-hex-4x4-classical"]
-"""The games in the picture of docs/frontier.md."""
+"""The games in the picture of docs/lab/frontier.md."""
 
 # The pair of views in the example of docs/method.md: (squares placed, squares failed) of player 0 and of player 1.
 EXAMPLE = (((0, 1), (4,)), ((3, 4), (0,)))

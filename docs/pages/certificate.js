@@ -1,5 +1,5 @@
 "use strict";
-// Reads a certificate, line by line, as docs/formats.md describes it.  Sets of squares are numbers with a bit for each;
+// Reads a certificate, line by line, as docs/files.md describes it.  Sets of squares are numbers with a bit for each;
 // in the file, a square is a hexadecimal digit.
 
 const LONGEST = 100000, DENSEST = 100, NOT_WHOLE = "line 0: this is not one whole gzip file";

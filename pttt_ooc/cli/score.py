@@ -86,7 +86,7 @@ def score(
     """Score an agent exactly.
 
     The agent is asked for its strategy at all infosets of the game; then both best responses are computed.
-    Exploitability is half of NashConv.  The place on the ladder is that among the rows of docs/ladder.md.
+    Exploitability is half of NashConv.  The place on the ladder is that among the rows of docs/lab/ladder.md.
 
     An agent that can only be played, such as a bot, is played by --games against an equilibrium.  What it loses is
     estimated by AIVAT, with an interval; its exploitability is at least that.

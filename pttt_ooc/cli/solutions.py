@@ -174,7 +174,7 @@ def verify_run(
     """Print the digest of a run, or compare it with a published one.
 
     It covers all products of all stages and their manifests, except times, memory and versions: equal configurations
-    have equal digests, as docs/formats.md says under "What 'the same bits' means". All files on disk are checked.
+    have equal digests, as docs/files.md says under "What 'the same bits' means". All files on disk are checked.
     """
     from pttt_ooc.pipeline.stages.fsck import run_digest
 

@@ -2,7 +2,7 @@
 
 A Zarr store and an HDF5 file count array by array, a zip member by member: names, attributes, shapes, dtypes and
 numbers, but neither compressed bytes nor chunks.  Other files count byte by byte.  So equal contents have equal digests
-where other machines or versions of a compressor write other bytes; ``docs/formats.md`` says what that promises.
+where other machines or versions of a compressor write other bytes; ``docs/files.md`` says what that promises.
 """
 
 from __future__ import annotations

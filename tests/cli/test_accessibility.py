@@ -46,7 +46,7 @@ from tests.site.shell.test_web_gallery import url as parts  # noqa: F401
 sync_api = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("axe_playwright_python.sync_playwright")
 pytestmark = [pytest.mark.slow, in_browser]
-VISITOR = Path(__file__).parents[2] / "docs/visitor.md"
+VISITOR = Path(__file__).parents[2] / "docs/lab/visitor.md"
 SITE = {
     "home": "/",
     "matches": "/arena/matches",

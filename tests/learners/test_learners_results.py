@@ -1,4 +1,4 @@
-"""The tables of results in docs/algorithms.md have the figures of the records."""
+"""The tables of results in docs/lab/algorithms.md have the figures of the records."""
 
 import csv
 import re
@@ -28,7 +28,7 @@ def records():
 @pytest.fixture(scope="module")
 def tables():
     """Of each table of results: its rows, as lists of cells without emphasis; the first cell is the name of a run."""
-    results = (ROOT / "docs/algorithms.md").read_text().partition("\n## Results\n")[2].partition("\n### ")[0]
+    results = (ROOT / "docs/lab/algorithms.md").read_text().partition("\n## Results\n")[2].partition("\n### ")[0]
     found = {}
     for part in re.split(r"\n\n", results):
         head, *rows = [line for line in part.strip().splitlines() if line.startswith("|")] or [""]

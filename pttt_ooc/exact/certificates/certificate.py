@@ -1,6 +1,6 @@
 """The certificate as a file: the rules, a claim, and both plans; and whether it proves what it claims.
 
-The format is described in docs/formats.md.  Anybody may have written a file that is read: what is not exactly of the
+The format is described in docs/files.md.  Anybody may have written a file that is read: what is not exactly of the
 format is refused, with its line.
 """
 

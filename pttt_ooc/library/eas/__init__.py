@@ -1,7 +1,7 @@
 """The interface of exp-a-spiel's Python package ``eas``, on the package's own engines.
 
 Programs that were written for ``eas`` run unmodified: ``python -m pttt_ooc.library.eas PROGRAM``, or :func:`install`
-before they import it.  ``docs/eas.md`` says what is the same and what is not.
+before they import it.  ``docs/lab/eas.md`` says what is the same and what is not.
 
 >>> from pttt_ooc.library import eas
 >>> traverser = eas.CornerDhTraverser()

@@ -1,4 +1,4 @@
-"""The rows of the ladder, docs/ladder.md, and an agent's place among them.
+"""The rows of the ladder, docs/lab/ladder.md, and an agent's place among them.
 
 A row is an agent with a budget; its lines in the records differ in their seed.  The records are those that
 ``benchmarks/ladder.py`` adds to; the package has a copy of them.

@@ -4,7 +4,7 @@ All files are read and compared with their checksums; nothing is written.  What 
 without its manifest, a manifest without those that it was made from, and, as facts, files that no stage writes.
 
 The digest of a run is of contents, so that it is the same in equal runs, with any Python and any budgets;
-``docs/formats.md`` says on which machines: see "What 'the same bits' means".
+``docs/files.md`` says on which machines: see "What 'the same bits' means".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Threats that `docs/threats.md` lists: what no other test shows, and that all the tests that it names exist."""
+"""Threats that `docs/lab/threats.md` lists: what no other test shows, and that all the tests that it names exist."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ from pttt_ooc.errors import CourseError
 from tests.course.server_kit import GAME, ROOT, Lab, bearer, copied, form_token, pttt, rewritten, strategy_zip
 
 HOSTILE = "<script>alert(4711)</script> & \"x\" 'y' ]]>"
-THREATS = (ROOT / "docs" / "threats.md").read_text(encoding="utf-8")
+THREATS = (ROOT / "docs" / "lab" / "threats.md").read_text(encoding="utf-8")
 
 
 def test_the_tests_of_the_page_exist():

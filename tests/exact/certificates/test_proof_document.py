@@ -34,7 +34,7 @@ def test_the_readme_has_the_values():
     assert {str(EXACT_VALUES[name]) for name in named} == told - {"0"}
 
 
-@pytest.mark.parametrize("name", ["proof", "formats"])
+@pytest.mark.parametrize("name", ["proof", "files"])
 def test_lines_that_are_shown_are_lines_of_the_certificate(name):
     lines = text_of(NAME).splitlines()
     text = (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")

@@ -46,7 +46,7 @@ def test_the_agent_stands_at_its_place(monkeypatch):
 
 
 def test_the_package_has_the_rows_of_the_page():
-    text = (ladder.RECORDS.parents[3] / "docs/ladder.md").read_text()
+    text = (ladder.RECORDS.parents[3] / "docs/lab/ladder.md").read_text()
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         game = part.partition("\n")[0]
         shown = re.findall(r"^\| `(\S+)`.*? \| ([\d.e-]+) \|", part, re.MULTILINE)

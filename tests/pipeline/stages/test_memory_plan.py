@@ -212,7 +212,7 @@ def test_the_plan_of_the_largest_game():
 
 @pytest.fixture(scope="module")
 def manual():
-    return (ROOT / "docs" / "manual.md").read_text(encoding="utf-8")
+    return (ROOT / "docs" / "workflow.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
