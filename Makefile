@@ -39,7 +39,7 @@ web: $(RUNTIME) ## serve everything in data/ on this machine: play, explore, wat
 	$(BIN)/pttt web $(WEB)
 
 serve: $(RUNTIME) ## start the course (SERVE="..." adds options, such as --data DIR)
-	$(BIN)/pttt serve $(SERVE)
+	$(BIN)/pttt course serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests but the slow ones, in five minutes (PYTEST="..." adds options, such as -k store)
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow and not full and not long" $(PYTEST)

@@ -93,7 +93,7 @@ def main() -> int:
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.browsing", description=__doc__)
-    parser.add_argument("strategies", nargs="+", help="as pttt explore takes them, such as the directory of a solution")
+    parser.add_argument("strategies", nargs="+", help="as pttt web takes them, such as the directory of a solution")
     parser.add_argument("--clicks", type=int, default=200, metavar="N", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the games (default: %(default)s)")
     options = parser.parse_args()

@@ -77,7 +77,7 @@ def _zipped(tensor):
 
 
 class Course:
-    """`pttt serve` with teams, on a free port of the loopback."""
+    """`pttt course serve` with teams, on a free port of the loopback."""
 
     limits = {"submissions_per_hour": 10_000, "waiting_per_team": 1_000}
 

@@ -31,7 +31,7 @@ _LINK = re.compile(r'<a href="(/explore[^"]*)"(?! download)')
 
 
 class Served:
-    """`pttt explore` on a free port."""
+    """`pttt web` on a free port."""
 
     def __init__(self, strategies: list[str], chosen: str) -> None:
         command = [sys.executable, "-c", _COMMAND, "explore", *strategies, "--no-browser"]
@@ -138,7 +138,7 @@ def percentile(times: list[float], share: float) -> float:
 def main() -> int:
     """The command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.explore", description=__doc__)
-    parser.add_argument("strategies", nargs="+", help="as pttt explore takes them, such as the directory of a solution")
+    parser.add_argument("strategies", nargs="+", help="as pttt web takes them, such as the directory of a solution")
     parser.add_argument("--chosen", default="", metavar="QUERY", help="such as 'first=f1&second=solution'")
     parser.add_argument("--people", type=int, default=20, metavar="N", help="default: %(default)s")
     parser.add_argument(

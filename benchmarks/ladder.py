@@ -6,7 +6,7 @@ all rows of ``benchmarks/ladder.yaml`` that are not there yet; it may be killed 
 ``docs/lab/ladder.md`` of the lines.  ``check`` makes the agents of lines again, with the recorded number of iterations,
 and compares them; ``check --sample 8 --seed 1`` draws eight of them.
 
-An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
+An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt lab learn`, such as
 ``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
 the exact best responses to their strategies.  Seconds are processor time of this process on one thread, for learning
 alone.
@@ -254,7 +254,7 @@ at 0; a seed is one training from the beginning. Elsewhere there is one number, 
 blocks below the tables are the digest of each row's strategies and the arguments of its command, `python -m
 benchmarks.ladder`.
 
-Settings are the defaults of `pttt solve` and `pttt learn`, but for those that are named. Rows with the same seconds
+Settings are the defaults of `pttt solve` and `pttt lab learn`, but for those that are named. Rows with the same seconds
 compare learners at the same processor time on one machine. Rows with a number of iterations (it.) compare them at the
 same number of games: an iteration of `ppo` has 1,024 games, one of `mccfr-outcome` a single game, so 13 of the one are
 as many games as 13,312 of the other.
@@ -290,7 +290,7 @@ python -m benchmarks.ladder write
 python -m benchmarks.ladder check --game dark-hex-3x3-classical
 ```
 
-The agent may be a rule of `pttt solve`, a learner of `pttt learn` (`--set KEY=VALUE`, `--seed N`), or a function of
+The agent may be a rule of `pttt solve`, a learner of `pttt lab learn` (`--set KEY=VALUE`, `--seed N`), or a function of
 blocks of infosets as in [score](score.md). A line has the number of iterations, so that anybody can make the same
 strategy again whatever their machine's speed, and a digest of its numbers. `check` does so. With networks that needs
 the same version of JAX (here 0.10.2) and the same kind of processor: rounding decides about later games, so that

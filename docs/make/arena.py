@@ -189,7 +189,7 @@ def rated(*names: str) -> Callable[[dict[str, Any]], str]:
 
 
 def errors(found: dict[str, Any]) -> str:
-    """What `pttt arena errors` has measured of the endings beside it."""
+    """What `pttt lab errors` has measured of the endings beside it."""
     told = json.loads((RECORDS / "errors.json").read_text(encoding="utf-8"))
     digest = hashlib.blake2b((RECORDS / "endings.jsonl").read_bytes(), digest_size=8).hexdigest()
     assert told["digest"] == digest, "errors.json was measured of other endings"

@@ -18,9 +18,9 @@ from pttt_ooc.options import (
     DATA,
     BoardOptions,
     DataOption,
+    GameOption,
     JsonOption,
     ThreadsOption,
-    ToldGameOption,
     chosen_game,
     spread,
 )
@@ -45,7 +45,7 @@ def add_commands(app: typer.Typer) -> None:
 @spread
 def exact(
     *,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     board: BoardOptions,
     solution: Annotated[
         str | None, typer.Option("--from", metavar="SOLUTION", help="Begin with what these strategies play.")
@@ -83,7 +83,12 @@ def exact(
     as_json: JsonOption = False,
     data: DataOption = DATA,
 ) -> None:
-    """Find the value of a game and an equilibrium, without listing its infosets.
+    """Find a game's value and an equilibrium without listing infosets.
+
+    Four commands lead to an exact equilibrium.  `pttt solve` lists all infosets and takes minutes: `make solve` runs it
+    and writes the files for the course and a report.  `pttt exact` lists nothing and takes seconds; it also finds the
+    value of games that cannot be listed.  `pttt certify` proves a value, as a fraction, in a file that `pttt verify`
+    checks.  `pttt lab equilibria` tells which equilibria there are, for a game may have many.
 
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.

@@ -74,7 +74,7 @@ def found_solutions(data: Path) -> tuple[list[Solution], list[str]]:
             numbers = record["solution"]
             found.append(Solution(rules.name, file.parent, float(numbers["value"]), float(numbers["nashconv"])))
         except (PtttError, KeyError, TypeError, ValueError):
-            damaged.append(f"{file.parent.relative_to(data)} cannot be read; pttt fsck says more.")
+            damaged.append(f"{file.parent.relative_to(data)} cannot be read; pttt lab fsck says more.")
     return found, damaged
 
 

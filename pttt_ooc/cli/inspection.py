@@ -1,4 +1,4 @@
-"""Inspecting strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
+"""Inspecting strategies: `pttt show`, `pttt compare`, `pttt mistakes`."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.options import (
     DATA,
     KINDS,
     DataOption,
-    ForceOption,
+    GameOption,
     GameValueOption,
     JsonOption,
-    LevelOption,
     MemoryOption,
-    OutputZipOption,
     ThreadsOption,
-    ToldGameOption,
-    check_game,
 )
-from pttt_ooc.types import TensorType
 
 if TYPE_CHECKING:
     from pttt_ooc.games.rules.game import Game
@@ -44,9 +38,6 @@ InfosetsOption = Annotated[
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command(epilog="Example: pttt show data/pttt-abrupt/full '|0*4.' --player 0")(show)
-    app.command(name="best-response", epilog="Example: pttt best-response pttt_pl0.zip --output reply.zip")(
-        best_response
-    )
     app.command(epilog="Example: pttt compare mine.zip data/pttt-abrupt/full --against uniform")(compare)
     app.command(epilog="Example: pttt mistakes mine.zip --player 0 --top 20")(mistakes)
 
@@ -57,22 +48,21 @@ def show(
     player: WhoseOption = None,
     infosets: InfosetsOption = None,
     as_json: JsonOption = False,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Show what a strategy does at an infoset.
 
     The board is shown as the player sees it: their own marks, the marks of the opponent that they have found, and on
     all other squares the probability of an attempt.  Below it is the strategy's support at the infoset.  After
-    `pttt equilibria`, a star marks the support of some equilibrium.
+    `pttt lab equilibria`, a star marks the support of some equilibrium.
     """
-    check_game(game)
     from pttt_ooc.games.rules.infoset_text import attempts_of
     from pttt_ooc.games.structure.infoset_parser import check_infoset
     from pttt_ooc.library.api.plan_reader import kept_support
     from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text, support_sentences
 
-    named, rules = _named_strategies([strategy], player, [infosets], game, plans=True)
+    named, rules = named_strategies([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = check_infoset(rules, whose, infoset)
     # The row of probabilities.  A plan lists no infosets: it answers for this one only.
@@ -81,7 +71,7 @@ def show(
         from pttt_ooc.library.api.plan_reader import read_plan_pair
 
         pair = read_plan_pair(named[0])
-    row = pair.row(whose, infoset) if pair else _read(named, rules, data)[0][infoset]
+    row = pair.row(whose, infoset) if pair else read_strategies(named, rules, data)[0][infoset]
     probabilities, attempts = row.tolist(), attempts_of(infoset)
     # What some equilibrium plays here, if that is known; it goes by the attempts after the setup.
     support = None if pair else kept_support(named[0], rules, data)
@@ -131,37 +121,6 @@ def _show_values(pair: PlanPair, player: int, infoset: str) -> None:
         )
 
 
-def best_response(
-    strategy: StrategyArgument,
-    output: OutputZipOption,
-    force: ForceOption = False,
-    player: WhoseOption = None,
-    infosets: InfosetsOption = None,
-    dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
-    compression_level: LevelOption = 1,
-    as_json: JsonOption = False,
-    threads: ThreadsOption = None,
-    game: ToldGameOption = None,
-    data: DataOption = DATA,
-) -> None:
-    """Write what the other player does best against a strategy.
-
-    The rows of the file are in the default order, as `pttt infosets` writes it.
-    """
-    check_game(game)
-    from pttt_ooc.library.api.values import best_response as responded
-
-    named, rules = _named_strategies([strategy], player, [infosets], game)
-    check_output(output, [named[0].path, infosets], force=force, suffix=".zip")
-    reply = responded(_read(named, rules, data, threads)[0])
-    reply.save(output, dtype, compression_level=compression_level)
-    if as_json:
-        record = {"game": rules.name, "strategy": strategy, "player": reply.player, "value": reply.value}
-        print(json.dumps({**record, "output": str(output)}))
-        return
-    print(f"{output}: the best response of player {reply.player} to {strategy}, which gets {reply.value:+.9f}.")
-
-
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help=f"A strategy: {KINDS}.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one of the same player, likewise.")],
@@ -173,7 +132,7 @@ def compare(
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each kind to list.")] = 10,
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Tell how two strategies of one player differ.
@@ -183,15 +142,14 @@ def compare(
     With an opponent they are also listed by value: how much A loses there because it does not do what B does; what is
     lost at all infosets adds up to the difference of their values.
     """
-    check_game(game)
     from pttt_ooc.cli import display
     from pttt_ooc.library.api.strategy_names import named_strategy
     from pttt_ooc.library.api.values import compare as compared
 
-    named, rules = _named_strategies([a, b], player, [None, None], game)
+    named, rules = named_strategies([a, b], player, [None, None], game)
     opponent = [] if against is None else [named_strategy(against, 1 - named[0].player)]
     named, rules = _of_one_game([*named, *opponent], game)
-    first, second, *others = _read(named, rules, data, threads)
+    first, second, *others = read_strategies(named, rules, data, threads)
     comparison = compared(first, second, others[0] if others else None, top)
     if as_json:
         print(json.dumps({"inputs": [a, b], "against": against, **comparison.as_record()}))
@@ -212,7 +170,7 @@ def mistakes(
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
     memory_mb: MemoryOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Tell where a strategy loses.
@@ -222,7 +180,6 @@ def mistakes(
     over those of the opponent.  The worst of each are listed, mirror images together.  What remains is by how much the
     opponent's strategy misses an equilibrium.
     """
-    check_game(game)
     import numpy as np
 
     from pttt_ooc.cli import display
@@ -236,7 +193,7 @@ def mistakes(
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    [own], rules = _named_strategies([strategy], player, [infosets], game)
+    [own], rules = named_strategies([strategy], player, [infosets], game)
     # The equilibrium strategy of the opponent, against which own mistakes are measured, and the value of the game.
     name = equilibrium or str(strategy_reader.best_solution(rules, data))
     named, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
@@ -261,7 +218,7 @@ def mistakes(
     display.mistakes(result, strategy, name)
 
 
-def _named_strategies(
+def named_strategies(
     names: list[str], player: int | None, infosets: list[Path | None], game: str | None, plans: bool = False
 ) -> tuple[list[NamedStrategy], Game]:
     """Strategies of one player as they were named, and their game; `plans`: whether one may be a plan."""
@@ -278,7 +235,8 @@ def _of_one_game(named: list[NamedStrategy], game: str | None) -> tuple[list[Nam
     return named, further_of(named, game)
 
 
-def _read(named: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+def read_strategies(named: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+    """Read strategies that were named."""
     from pttt_ooc.library.api.strategies import Strategy
     from pttt_ooc.library.api.structures import configure
 

@@ -13,7 +13,7 @@ from pttt_ooc.disk.resources import cores
 from pttt_ooc.options import (
     BoardOptions,
     ConfigOption,
-    CourseGameOption,
+    GameOption,
     JsonOption,
     ThreadsOption,
     chosen_game,
@@ -38,13 +38,13 @@ def add_commands(app: typer.Typer) -> None:
 def plan(
     *,
     context: typer.Context,
-    game: CourseGameOption = None,
+    game: GameOption = None,
     board: BoardOptions,
     config: ConfigOption = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what a run needs before it starts: memory and disk of each stage.
+    """Tell what memory and disk a run will need.
 
     Nothing is written.  Of a game whose infosets cannot be listed, it tells what `snakemake frontier` and `pttt exact`
     need.  Memory and disk follow from the size of the game; all but the smallest budget is approximate.
@@ -96,7 +96,7 @@ def why(
         typer.Argument(metavar="PLACE", help="A configuration, or a directory with one or with the results of a run."),
     ] = Path("config.yaml"),
 ) -> None:
-    """Tell for each stage of the workflow whether it is up to date, and if not, what makes it stale.
+    """Tell which stages of the workflow are stale, and why.
 
     Nothing is written.  Of a directory of results, such as data/GAME/SYMMETRY, what is there is compared with what
     config.yaml asks for, were it of that game, symmetry and run.

@@ -1,4 +1,4 @@
-"""The exact exploitability of anybody's agent: `pttt score`."""
+"""The exact exploitability of anybody's agent: `pttt lab score`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.disk.outputs import check_output
-from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, named_game
 from pttt_ooc.options import (
     DATA,
     DataOption,
     ForceOption,
+    GameOption,
     GameValueOption,
     JsonOption,
     ThreadsOption,
-    ToldGameOption,
-    check_game,
 )
 
 if TYPE_CHECKING:
@@ -36,11 +35,6 @@ _AGENT = (
     "FILE.py:NAME, MODULE:NAME, a file .onnx, .cleanrl_model or .zip of Stable-Baselines3, or a strategy: a .zip, .npy "
     "or .h5, the directory of a solution, uniform."
 )
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog="Example: pttt score agent.py:observe --game dark-hex-3x3-classical")(score)
 
 
 def score(
@@ -80,7 +74,7 @@ def score(
             min=1, metavar="MB", help="Memory limit, without the agent's own; the rest is mapped from files in --data."
         ),
     ] = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Score an agent exactly.
@@ -91,7 +85,6 @@ def score(
     An agent that can only be played, such as a bot, is played by --games against an equilibrium.  What it loses is
     estimated by AIVAT, with an interval; its exploitability is at least that.
     """
-    check_game(game)
     from pttt_ooc import configure
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.api.strategy_reader import parse_interval
@@ -199,7 +192,7 @@ def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, A
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.api.openspiel import check_told_game
     from pttt_ooc.library.api.strategies import Strategy
-    from pttt_ooc.library.api.strategy_names import DEFAULT_GAME, further_of, named_strategy
+    from pttt_ooc.library.api.strategy_names import further_of, named_strategy
     from pttt_ooc.library.scoring.agents import find_agent, policies_of, told_game_of
 
     objects = {name: find_agent(name) for name in dict.fromkeys(names)}

@@ -41,11 +41,9 @@ def games_of(solutions: Sequence[Solution], game: str | None, data: Path) -> lis
     if game is not None and game not in {one.game for one in solutions}:
         place = data / game / "full"
         if strategies_of(place).is_dir():
-            raise StrategyFileError(
-                f"The solution in {place} is not evaluated; `pttt explore {place}` shows it as it is."
-            )
+            raise StrategyFileError(f"The solution in {place} is not evaluated; `pttt web {place}` shows it as it is.")
         raise StrategyFileError(
-            f"There is no solution of {game} in {data}; `{solving_command(game, data)}` makes one, and `pttt explore "
+            f"There is no solution of {game} in {data}; `{solving_command(game, data)}` makes one, and `pttt web "
             f"{place}` shows it."
         )
     return in_order(solutions, game or FIRST)
@@ -122,7 +120,9 @@ def _tournament(pages: list[Pages], data: Path, notes: list[str]) -> str:
     pages.append(arena.pages(data / arena.WING.name))
     for place in tournaments(data)[:1]:
         try:
-            pages.append(replace(extreme.pages(place), workers=()))  # positions are evaluated by `pttt extreme serve`
+            pages.append(
+                replace(extreme.pages(place), workers=())
+            )  # positions are evaluated by `pttt web --tournament`
             return place.relative_to(data).as_posix()
         except PtttError as error:
             notes.append(str(error))

@@ -1,4 +1,4 @@
-"""Strategies: `pttt uniform`, `pttt validate`, `pttt evaluate`."""
+"""Strategies: `pttt validate`, `pttt evaluate`."""
 
 from __future__ import annotations
 
@@ -7,28 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.options import (
     DATA,
     KINDS,
     DataOption,
-    ForceOption,
     GameOption,
     GameValueOption,
     Infosets0Option,
     Infosets1Option,
     JsonOption,
-    LevelOption,
     MemoryOption,
-    OutputZipOption,
     PlayerOption,
     ThreadsOption,
-    ToldGameOption,
-    check_game,
 )
-from pttt_ooc.types import Symmetry, TensorType
+from pttt_ooc.types import Symmetry
 
 if TYPE_CHECKING:
     from pttt_ooc.games.structure.strategy import Strategy
@@ -36,34 +29,8 @@ if TYPE_CHECKING:
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    app.command(epilog="Example: pttt uniform --player 0 --output pttt_pl0.zip")(uniform)
     app.command(epilog="Example: pttt validate pttt_pl0.zip --player 0 --infosets player0-infosets.txt")(validate)
     app.command(epilog="Example: pttt evaluate pttt_pl0.zip pttt_pl1.zip --json")(evaluate)
-
-
-def uniform(
-    player: PlayerOption,
-    output: OutputZipOption,
-    force: ForceOption = False,
-    dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
-    compression_level: LevelOption = 1,
-    game: GameOption = "pttt-abrupt",
-    data: DataOption = DATA,
-) -> None:
-    """Write the strategy of equal probabilities.
-
-    At every infoset it attempts all legal squares with the same probability.
-    """
-    named_game(game)
-    check_output(output, force=force, suffix=".zip")
-    from pttt_ooc.games.structure.strategy import uniform_strategy
-    from pttt_ooc.pipeline.files import infosets
-    from pttt_ooc.pipeline.files.tensors import export_strategy
-    from pttt_ooc.pipeline.stages.preparation import open_index
-
-    index = open_index(data, game)
-    rows = infosets.default_rows(index, player)
-    export_strategy(uniform_strategy(index, player), rows, output, dtype, compression_level)
 
 
 def validate(
@@ -73,14 +40,13 @@ def validate(
         Path | None, typer.Option(metavar="FILE", help="The player's infosets, in the order of the rows.")
     ] = None,
     memory_mb: MemoryOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Check a strategy, row by row.
 
     The answer is that it is valid, or the first mistake with its row, infoset and square.
     """
-    check_game(game)
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library.api import strategy_reader
@@ -114,7 +80,7 @@ def evaluate(
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
     memory_mb: MemoryOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Evaluate two strategies exactly.
@@ -122,7 +88,6 @@ def evaluate(
     The results are the value for player 0, the values of both players' best responses, their sum (NashConv), and each
     player's exploitability: how far their worst case is below the value of the game.
     """
-    check_game(game)
     import numpy as np
 
     from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator, evaluation_arrays

@@ -1,4 +1,4 @@
-"""`pttt show`, `pttt best-response`, `pttt compare` and `pttt mistakes`, for good and for bad input."""
+"""`pttt show`, `pttt lab best-response`, `pttt compare` and `pttt mistakes`, for good and for bad input."""
 
 import json
 
@@ -48,7 +48,7 @@ def test_an_infoset_is_shown(run, made, tmp_path):
         "   0    |   0    |   0\n"
         "\n"
         "In the support of this strategy: square 2.\n"
-        f"Which squares are in the support of some equilibrium, `pttt equilibria --game {GAME}` finds out.\n"
+        f"Which squares are in the support of some equilibrium, `pttt lab equilibria --game {GAME}` finds out.\n"
     )
     found = run("show", directory, "|0*1.", "--player", 0, "--json").json
     assert found["probabilities"] == solution[0]["|0*1."].tolist()

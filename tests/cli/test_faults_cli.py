@@ -1,4 +1,4 @@
-"""The command `pttt solve` when the disk fails it, and `pttt fsck`: a sentence, and nothing that was saved is lost."""
+"""`pttt solve` when the disk fails it, and `pttt lab fsck`: a sentence, and nothing that was saved is lost."""
 
 import errno
 import io
@@ -398,7 +398,7 @@ def test_a_clock_that_jumps(pttt, expected):
 
 
 # ---------------------------------------------------------------------------------------------
-# pttt fsck
+# pttt lab fsck
 
 
 def contents(place):

@@ -62,7 +62,7 @@ def test_solutions_are_found_with_their_exact_gaps_the_better_first(tmp_path):
         ("pttt-abrupt", "none", 2e-4),
         ("pttt-abrupt", "full", 3e-5),
     }
-    assert damaged == [f"{GAME}/full cannot be read; pttt fsck says more."]
+    assert damaged == [f"{GAME}/full cannot be read; pttt lab fsck says more."]
     assert [[one.gap for one in game] for game in games_of(found, None, tmp_path)] == [[3e-5, 2e-4], [1e-3]]
     named = games_of(found, "pttt-2x4k3-abrupt", tmp_path)
     assert [[one.gap for one in game] for game in named] == [[1e-3], [3e-5, 2e-4]]

@@ -248,7 +248,7 @@ def form_token(page):
 
 
 class Server:
-    """`pttt serve` in a process of its own."""
+    """`pttt course serve` in a process of its own."""
 
     def __init__(self, data, *, port=0, environment=None, **changes):
         self.data = data

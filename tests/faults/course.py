@@ -54,7 +54,7 @@ _CAUSES = re.compile(
 
 
 class Server(Course):
-    """`pttt serve` of a course, which is started again when its first process was killed."""
+    """`pttt course serve` of a course, which is started again when its first process was killed."""
 
     def __init__(self, data, teams, database_url=None):
         self.data, self.log, self.database_url = data / "course", data / "log.jsonl", database_url

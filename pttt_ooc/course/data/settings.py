@@ -258,7 +258,7 @@ def read_settings(data: Path) -> CourseSettings:
     path = data / SETTINGS
     _check_version(data)
     if not path.is_file():
-        raise CourseError(f"There is no course in {data}; `pttt serve --data {data}` makes one.")
+        raise CourseError(f"There is no course in {data}; `pttt course serve --data {data}` makes one.")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

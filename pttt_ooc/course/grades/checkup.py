@@ -106,7 +106,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
 def _worker(storage: Storage) -> list[str]:
     sign = read_sign(storage.alive)
     if not sign.alive:
-        return ["No worker judges submissions; `pttt serve` starts it."]
+        return ["No worker judges submissions; `pttt course serve` starts it."]
     return [f"The worker does not judge yet: it waits for {sign.waits_for}."] if sign.waits_for else []
 
 
@@ -115,7 +115,7 @@ def _agents(session: Session, data: Path) -> list[str]:
         return []
     sign, told = read_sign(data / ALIVE), list[str]()
     if not sign.alive:
-        told.append("No worker judges agents; see the log of `pttt serve`, or start it.")
+        told.append("No worker judges agents; see the log of `pttt course serve`, or start it.")
     elif sign.waits_for:
         told.append(f"No agents are judged now: {sign.waits_for}")
     for name, found in tries_in(data).all().items():
@@ -132,7 +132,7 @@ def _agents(session: Session, data: Path) -> list[str]:
 
 def _of_game(directory: Path, game: str) -> list[str]:
     """The problems of a further game."""
-    idle = [f"No worker judges {game}; see the log of `pttt serve`, or start it."]
+    idle = [f"No worker judges {game}; see the log of `pttt course serve`, or start it."]
     if not directory.exists():
         return idle
     read_settings(directory)
@@ -261,7 +261,7 @@ def _league(place: Path, data: Path) -> list[str]:
     of = "" if place == data else f" of {place.name}"
     sign = read_sign(league.alive)
     if not sign.alive:
-        told.append(f"No worker checks bots{of}; `pttt serve` starts it.")
+        told.append(f"No worker checks bots{of}; `pttt course serve` starts it.")
     elif sign.waits_for:
         told.append(f"No bots{of} are checked or played now: {sign.waits_for}")
     if not league.settings.has_begun:

@@ -61,7 +61,7 @@ def _of_course(data: Path, digests: bool) -> list[str]:
 def _key(data: Path) -> list[str]:
     file = data / "secret"
     if file.exists() and not file.read_bytes():
-        return [f"{file} is empty; delete it, and `pttt serve` makes another one."]
+        return [f"{file} is empty; delete it, and `pttt course serve` makes another one."]
     return []
 
 

@@ -331,7 +331,7 @@ def _strategies(data: Path, session: Session) -> Iterator[JudgeRow]:
 
     settings, fact, storage = read_settings(data), session.get(Fact, "value"), Storage(data)
     if fact is None:
-        raise CourseError("The value of the game is not known yet; start `pttt serve` once.")
+        raise CourseError("The value of the game is not known yet; start `pttt course serve` once.")
     threads = settings.threads or cores()
     with open_assessor(settings, storage, (fact.value[0], fact.value[1]), threads) as assessor:
         yield partial(verdict_on, assessor, storage)

@@ -1,4 +1,4 @@
-"""The commands ``pttt submit`` and ``pttt pick``, without the server's dependencies: students need no extras."""
+"""What students ask of a course's server: ``pttt submit``, and a team's ``pttt course pick``.  They need no extras."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://course.example")(
         submit
     )
-    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://course.example")(pick)
 
 
 def submit(
@@ -51,23 +50,14 @@ def submit(
     wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a strategy to a course, or one for each player, which a page then shows together.
+    """Submit a strategy to a course, or one for each player.
+
+    A page shows both players' strategies together.
 
     The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
     """
     if not send_files(files, player, server, token, wait, as_json):
         raise typer.Exit(1)
-
-
-def pick(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")],
-    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Your submission; none: the last ones count.")],
-    server: ServerOption,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Pick which of your submissions counts, where teams choose; until the assignment closes."""
-    send_pick(assignment, number, server, token, as_json)
 
 
 class _Server:
@@ -126,18 +116,21 @@ def _server(url: str, token: str | None) -> _Server:
     return _Server(url, token.strip())
 
 
-def send_pick(assignment: str, number: str, url: str, token: str | None, as_json: bool) -> None:
-    """Pick what counts for an assignment, and print what counts now.
+def send_pick(assignment: str, number: int | None, url: str, token: str | None, as_json: bool) -> None:
+    """Choose what counts for an assignment, and print what counts now.
+
+    Parameters
+    ----------
+    number
+        Of the submission; None: the last ones count.
 
     Raises
     ------
     CourseError
         If there is no token, or the server refuses it or cannot be reached.
     """
-    if number != "none" and not (number.isascii() and number.isdecimal()):
-        raise CourseError(f"{number!r} is no number of a submission, nor none.")
     server = _server(url, token)
-    body = json.dumps({"submission": None if number == "none" else int(number)}).encode()
+    body = json.dumps({"submission": number}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
     with _catch_unreachable(server):
         status, answer = server.ask("POST", f"/api/course/picks/{quote(assignment, safe='')}", iter([body]), headers)

@@ -20,7 +20,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
-from pttt_ooc.options import COURSE, CourseGameOption, DataOption, ForceOption, JsonOption, group, spread
+from pttt_ooc.options import COURSE, DataOption, ForceOption, GameOption, JsonOption, group, spread
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -28,7 +28,21 @@ if TYPE_CHECKING:
     from pttt_ooc.course.data.database import Database
     from pttt_ooc.course.server.backup import Copy
 
-course = group("Run a course: assignments, people, dates, grades, copies.")
+SECTIONS = {
+    "Begin a course": ("init", "serve", "apply", "file", "assignments", "kit", "doctor"),
+    "Teams and people": (
+        *("teams", "list-teams", "add-team", "rotate-token", "remove-team", "invite", "link", "staff"),
+    ),
+    "Submissions": (
+        *("submissions", "pick", "rejudge", "rejudgements", "rule", "disqualify", "similar", "download"),
+        *("open", "close", "house"),
+    ),
+    "Points and deadlines": ("grades", "release", "mark", "adjust", "extend", "history"),
+    "News and records": ("announce", "deliveries", "publish", "log", "backup", "restore"),
+}
+"""The commands, the likeliest first."""
+
+course = group("Run a course: assignments, teams, deadlines, points.", SECTIONS)
 
 TeamArgument = Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")]
 AssignmentArgument = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")]
@@ -58,11 +72,10 @@ def command(example: str, name: str | None = None) -> Callable[[Callable[..., No
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give all commands to the command line, for one release also under their former name."""
+    """Give all commands to the command line."""
     for others in ("people", "grade", "desk"):  # which give theirs to the group when they are imported
         import_module(f"pttt_ooc.course.server.{others}_commands")
     app.add_typer(course, name="course")
-    app.add_typer(course, name="grader", hidden=True)
 
 
 @contextmanager
@@ -122,11 +135,11 @@ def init(
     here: CourseOptions,
     name: Annotated[str, typer.Option(metavar="NAME", help="The first instructor.")],
     email: Annotated[str, typer.Option(metavar="EMAIL", help="The instructor's address.")],
-    game: CourseGameOption = None,
+    game: GameOption = None,
 ) -> None:
     """Make a course and its first instructor; prints the instructor's token, once.
 
-    A directory of `pttt serve` may be there already: it becomes a course, with all that is in it.
+    A directory of `pttt course serve` may be there already: it becomes a course, with all that is in it.
     """
     with extra("course", "The course"):
         from pttt_ooc.course.data.audit import CONSOLE, note
@@ -307,7 +320,7 @@ def restore(
         from pttt_ooc.disk.permissions import private
     with private():
         copy = read_backup(file, here.data, database_url)
-    _tell_copy(here.data, copy, here, f"Start it with `pttt serve --data {here.data}`.")
+    _tell_copy(here.data, copy, here, f"Start it with `pttt course serve --data {here.data}`.")
 
 
 def _tell_copy(path: Path, copy: Copy, here: CourseOptions, *more: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pttt_ooc.course.server.client import TokenOption, send_pick
 from pttt_ooc.course.server.commands import (
     AssignmentArgument,
     CourseOptions,
@@ -193,18 +194,41 @@ def disqualify(
 @command("pick 'Team A' strategies 17 --data course")
 def pick(
     here: DecisionOptions,
-    team: TeamArgument,
-    assignment: AssignmentArgument,
-    number: Annotated[str, typer.Argument(metavar="NUMBER", help="The submission; none: the last ones count.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[TEAM] ASSIGNMENT NUMBER",
+            help="For staff the team, the assignment and the submission; for a team the last two.  The number none: "
+            "the last submissions count.",
+        ),
+    ],
+    server: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course, for a team that chooses.")
+    ] = None,
+    token: TokenOption = None,
 ) -> None:
-    """Choose which submission of a team counts, where teams choose; also after it has closed."""
+    """Choose which submission counts, where teams choose.
+
+    A team chooses by --server, until the assignment closes; staff choose for a team in --data, also after that.
+    """
+    from pttt_ooc.errors import CourseError
+
+    if len(words) not in (2, 3) or (len(words) == 2 and server is None):
+        raise CourseError(
+            "Name the team, the assignment and the submission; a team leaves itself out, and gives --server."
+        )
+    *of, assignment, number = words
+    if number != "none" and not (number.isascii() and number.isdecimal()):
+        raise CourseError(f"{number!r} is no number of a submission, nor none.")
+    chosen = None if number == "none" else int(number)
+    if not of:
+        send_pick(assignment, chosen, server or "", token, here.as_json)
+        return
+    team = of[0]
     with writing(here) as session:
         from pttt_ooc.course.grades.decisions import Desk
-        from pttt_ooc.errors import CourseError
 
-        if number != "none" and not (number.isascii() and number.isdecimal()):
-            raise CourseError(f"{number!r} is no number of a submission, nor none.")
-        rows = Desk(session, here.data, here.by).pick(team, assignment, None if number == "none" else int(number))
+        rows = Desk(session, here.data, here.by).pick(team, assignment, chosen)
         tell_grades(session, rows, here, team=team, assignment=assignment, pick=number)
 
 

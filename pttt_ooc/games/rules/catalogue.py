@@ -103,6 +103,9 @@ def _game_names() -> list[str]:
 GAMES: dict[str, Game] = {name: game for name in _game_names() if (game := find_game(name))}
 """The games that `pttt info` lists, by name."""
 
+DEFAULT_GAME = "pttt-abrupt"
+"""The game where none is named."""
+
 KNOWN_COUNTS: dict[str, dict[str, Any]] = {
     "pttt-abrupt": {
         "histories": 27_115_470_835,

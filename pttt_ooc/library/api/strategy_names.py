@@ -18,7 +18,7 @@ import numpy as np
 
 from pttt_ooc.disk.numbers import join_words
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.games.rules.catalogue import GAMES, find_game, named_game
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, GAMES, find_game, named_game
 from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.games.structure.counts import total_infosets
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
@@ -28,7 +28,6 @@ from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 
 Kind = Literal["uniform", "tensor", "bundle", "solution", "plan"]
-DEFAULT_GAME = "pttt-abrupt"
 _SUFFIXES: dict[str, Kind] = {".zip": "tensor", ".npy": "tensor", ".h5": "bundle"}
 _KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or the word uniform"
 
@@ -182,7 +181,7 @@ def _solution_metadata(path: Path, plans: bool) -> dict[str, Any]:
 def _refuse_plan(path: Path, game: str) -> None:
     """Raise a StrategyFileError: this command needs numbers at all infosets."""
     what = f"{path}: This is a plan of {game} without a list of its infosets"
-    answers = "`pttt show`, `pttt explore` and `pttt play` answer from it"
+    answers = "`pttt show` and `pttt web` answer from it"
     if named_game(game).squares > MOST_ENUMERATED_SQUARES:
         raise StrategyFileError(f"{what}, which are too many to be listed; {answers}.")
     raise StrategyFileError(

@@ -27,6 +27,7 @@ def pages(directory: Path, kept: Path | None = None) -> Pages:
         title="Extreme TicTacToe",
         parts=("pttt_ooc.other_games.extreme.pages.exports:parts", str(directory)),
         workers=[("analyst", ANALYST, str(directory))],
+        page="/extreme/standings",
     )
 
 

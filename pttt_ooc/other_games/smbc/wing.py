@@ -42,6 +42,7 @@ def pages(directory: Path, games_directory: Path | None = None) -> Pages:
         title="Tic-tac-toe with secret goals",
         parts=("pttt_ooc.other_games.smbc.pages.part:parts", str(matches.parent)),
         answerer=("pttt_ooc.other_games.smbc.pages.answerer:answerer", str(directory)),
+        page="/smbc/play",
     )
 
 

@@ -54,7 +54,7 @@ def support_sentences(game: Game, own: Iterable[int], known: bool, played: Seque
     own
         The squares that the strategy attempts with a positive probability.
     known
-        Whether `pttt equilibria` has found what some equilibrium plays.
+        Whether `pttt lab equilibria` has found what some equilibrium plays.
     played
         The squares that some equilibrium attempts; None if no pair of equilibrium strategies brings a game here.
     """
@@ -70,7 +70,7 @@ def unknown_support(game: Game) -> str:
     """The sentence where the support of equilibria is missing."""
     if game.squares > MOST_LISTED_SQUARES:
         return f"The support of equilibria is found out on boards of up to {MOST_LISTED_SQUARES} squares only."
-    return f"Which squares are in the support of some equilibrium, `pttt equilibria --game {game.name}` finds out."
+    return f"Which squares are in the support of some equilibrium, `pttt lab equilibria --game {game.name}` finds out."
 
 
 def _squares(squares: Iterable[int]) -> str:

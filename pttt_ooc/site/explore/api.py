@@ -151,7 +151,7 @@ class ExploreOut(BaseModel):
     beliefs: BeliefsOut
     outcomes: list[OutcomeOut] = Field(description="Of the square that was chosen.")
     offered: list[StrategyOut] = Field(description="All strategies that you may look at.")
-    equilibria: EquilibriaOut | None = Field(description="null if it is not known: `pttt equilibria` finds it.")
+    equilibria: EquilibriaOut | None = Field(description="null if it is not known: `pttt lab equilibria` finds it.")
 
     @classmethod
     def of(cls, game: str, view: Look) -> ExploreOut:

@@ -59,7 +59,7 @@ class Pair(ListedPair):
 
     @cached_property
     def support(self) -> Support | None:
-        """What some equilibrium plays, if `pttt equilibria` has kept it."""
+        """What some equilibrium plays, if `pttt lab equilibria` has kept it."""
         kept = (kept_support(one, self.game, data_directory()) for one in self._named)
         return next((support for support in kept if support), None)
 

@@ -1,4 +1,4 @@
-"""The strategies of `pttt explore`, and the structures of their game."""
+"""The strategies of `pttt web`, and the structures of their game."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class StrategyAnswers(PairAnswers):
         return ListedPair(found) if isinstance(found, PreparedProfile) else found
 
     def _equilibria(self, player: int, infoset: str) -> Message | None:
-        """What some equilibrium plays at an infoset; None if it is not known: `pttt equilibria` finds it."""
+        """What some equilibrium plays at an infoset; None if it is not known: `pttt lab equilibria` finds it."""
         if self._support is None and (self._structure / "supports.zarr").is_dir():
             from pttt_ooc.pipeline.files.equilibrium import (
                 stored_support,  # most games have none, and Zarr is slow to import

@@ -1,4 +1,4 @@
-"""`pttt explore --terminal`: any infoset of a pair of strategies, on a terminal."""
+"""`pttt web --terminal`: any infoset of a pair of strategies, on a terminal."""
 
 from __future__ import annotations
 

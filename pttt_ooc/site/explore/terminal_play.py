@@ -1,4 +1,4 @@
-"""`pttt play --terminal`: games against a strategy on a terminal, and their reviews."""
+"""`pttt web --play --terminal`: games against a strategy on a terminal, and their reviews."""
 
 from __future__ import annotations
 

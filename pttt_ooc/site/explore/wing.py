@@ -69,4 +69,5 @@ def pages(
         subtitle=game,
         parts=("pttt_ooc.site.explore.part:local_parts", game, listed, str(games_directory)),
         answerer=answerer(games_directory, game, structures) if plan is None else plan_answerer(plan),
+        page="/explore",
     )

@@ -38,6 +38,8 @@ class Pages:
         Further ones, each in a process of its own; their addresses follow the first one's.
     workers
         Further processes: name, module, and the module's arguments.
+    page
+        The address of the page that a browser opens.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Pages:
     answerer: Call | None = None
     answerers: Sequence[Call] = ()
     workers: Sequence[tuple[str, ...]] = ()
+    page: str = "/"
 
 
 @dataclass(frozen=True)

@@ -216,13 +216,13 @@ def test_a_worker_that_waits_or_is_gone_is_told(healthy):
     Pulse(healthy.storage.alive).wait_for("kernels")
     assert alarms(healthy) == ["The worker does not judge yet: it waits for kernels."]
     healthy.storage.alive.unlink()
-    assert alarms(healthy) == ["No worker judges submissions; `pttt serve` starts it."]
+    assert alarms(healthy) == ["No worker judges submissions; `pttt course serve` starts it."]
 
 
 def test_a_league_without_a_worker_is_told(healthy):
     shutil.rmtree(healthy.data / "extreme")  # no tournament yet
     (healthy.data / "extreme.yaml").write_text("open: true\n")
-    assert "No worker checks bots; `pttt serve` starts it." in alarms(healthy)
+    assert "No worker checks bots; `pttt course serve` starts it." in alarms(healthy)
 
 
 def test_a_verdict_without_its_grade_is_told_and_made_good(healthy, monkeypatch):

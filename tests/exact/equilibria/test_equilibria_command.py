@@ -1,4 +1,4 @@
-"""`pttt equilibria`, and what it keeps for `pttt show` and the pages."""
+"""`pttt lab equilibria`, and what it keeps for `pttt show` and the pages."""
 
 import json
 
@@ -68,7 +68,7 @@ def test_nothing_is_kept_without_being_asked_for(tmp_path, capsys):
     assert not (tmp_path / "mini-2x2k2-abrupt/full" / SUPPORTS).exists()
     arguments = ("show", "uniform", "|", "--player", 0, "--game", "mini-2x2k2-abrupt", "--data", tmp_path)
     out = run(capsys, *arguments)[1]
-    assert "*" not in out and "`pttt equilibria --game mini-2x2k2-abrupt` finds out." in out
+    assert "*" not in out and "`pttt lab equilibria --game mini-2x2k2-abrupt` finds out." in out
     pure, of_game = tmp_path / "pure.zip", ("--game", "mini-2x2k2-abrupt")
     assert run(capsys, "best-response", "uniform", "--player", 1, *of_game, "--output", pure)[0] == 0
     record = json.loads(run(capsys, "show", pure, "|0*", *arguments[3:], "--json")[1])

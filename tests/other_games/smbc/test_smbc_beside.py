@@ -1,4 +1,4 @@
-"""The wing's pages beside other wings' pages, in `pttt explore` and `pttt serve`."""
+"""The wing's pages beside other wings' pages, in `pttt web` and `pttt course serve`."""
 
 import json
 import re

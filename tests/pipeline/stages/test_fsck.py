@@ -1,4 +1,4 @@
-"""`pttt fsck` where manifests, products or whole stages are missing; the files are small inventions."""
+"""`pttt lab fsck` where manifests, products or whole stages are missing; the files are small inventions."""
 
 import shutil
 

@@ -52,7 +52,7 @@ def client(solved, prepared):
 
 @pytest.fixture(scope="module")
 def pages(client, solved):
-    """The pages on a local solution, as `pttt explore` serves them."""
+    """The pages on a local solution, as `pttt web` serves them."""
     with TestClient(explored(client, solved)) as made:
         yield made
 

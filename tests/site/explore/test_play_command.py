@@ -1,4 +1,4 @@
-"""The command `pttt play`, until its processes would start."""
+"""The command `pttt web --play`, until its processes would start."""
 
 import re
 

@@ -161,7 +161,7 @@ def test_supports_are_told_on_the_terminal(monkeypatch, tmp_path, known):
         squares = support.played_squares(player, tuple(naive.attempts(text))) if known else None
         assert board.count("*") == len(squares or ())
         if not known:
-            assert rest[0].endswith("some equilibrium, `pttt equilibria --game mini-2x3k2-abrupt` finds out")
+            assert rest[0].endswith("some equilibrium, `pttt lab equilibria --game mini-2x3k2-abrupt` finds out")
         elif squares is None:
             assert rest[0] == "No pair of equilibrium strategies brings a game here"
         else:

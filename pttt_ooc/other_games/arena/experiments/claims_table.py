@@ -152,7 +152,7 @@ def read_results(directory: Path) -> list[dict[str, Any]]:
     files = sorted(file for name in (RESULT, TRAININGS) for file in directory.glob(f"*/{name}"))
     results = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     if not results:
-        raise ArenaError(f"{directory} has no results of experiments; pttt arena experiment makes them.")
+        raise ArenaError(f"{directory} has no results of experiments; pttt lab experiment makes them.")
     return results
 
 

@@ -140,7 +140,7 @@ class MatchArchive:
                     )
                 except (ValueError, KeyError, TypeError):
                     raise ArenaError(
-                        f"{self._public_name(file)} is damaged; pttt arena experiment writes it anew."
+                        f"{self._public_name(file)} is damaged; pttt lab experiment writes it anew."
                     ) from None
         return found
 

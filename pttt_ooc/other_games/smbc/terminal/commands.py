@@ -14,24 +14,20 @@ from typing import Annotated, Any
 import typer
 
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.extras import check_extra, extra
+from pttt_ooc.extras import check_extra
 from pttt_ooc.options import (
-    BrowserOption,
-    HostOption,
     JsonOption,
     OutputDirectoryOption,
-    PortOption,
     ThreadsOption,
     group,
 )
-from pttt_ooc.other_games.smbc.wing import pages
 from pttt_ooc.pipeline.show.tables import print_facts, print_table
 from pttt_ooc.types import Algorithm
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
 
-smbc = group("Tic-tac-toe with secret goals: solve the match, and respond to its solution.")
+smbc = group("Tic-tac-toe with secret goals: solve and play the match.")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -43,7 +39,6 @@ def add_commands(app: typer.Typer) -> None:
     smbc.command(epilog="Example: pttt smbc study data/smbc --json")(study)
     smbc.command(epilog="Example: pttt smbc explore data/smbc --scores 4-4")(explore)
     smbc.command(epilog="Example: pttt smbc play data/smbc")(play)
-    smbc.command(epilog="Example: pttt smbc serve data/smbc")(serve)
     app.add_typer(smbc, name="smbc")
 
 
@@ -268,18 +263,3 @@ def play(directory: SolutionArgument = DATA) -> None:
     from pttt_ooc.pipeline.show.dialogue import Dialogue
 
     raise typer.Exit(played(SolutionBot(load(directory)), directory, Dialogue()))
-
-
-def serve(
-    directory: SolutionArgument = DATA,
-    host: HostOption = "127.0.0.1",
-    port: PortOption = 0,
-    browser: BrowserOption = True,
-) -> None:
-    """Play against the solution, and explore it, in the browser.
-
-    Matches are kept in DIR/matches.sqlite.
-    """
-    with extra("course", "`pttt smbc serve`"):
-        from pttt_ooc.site.service.local_server import serve as served
-    served([pages(directory)], host, port, "/smbc/play" if browser else None)

@@ -33,7 +33,7 @@ ROUNDS = 20
 EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
 
 SHIPPED, NETWORK = "shipped", "network"
-"""In place of the path of a file: the weights of the package for the game, which ``pttt arena train-ultimate -o FILE
+"""In place of the path of a file: the weights of the package for the game, which ``pttt lab train-ultimate -o FILE
 --game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core), and its network, which
 :mod:`.ultimate_training` makes."""
 
@@ -96,7 +96,7 @@ def shipped_file(game: Game) -> Path:
     """The file of the package's weights for a game; an ArenaError if it has none."""
     if game.text not in SHIPPED_DIGESTS:
         known = " and ".join(SHIPPED_DIGESTS)
-        raise ArenaError(f"The package has weights for {known}, not for {game.text}: pttt arena train-ultimate.")
+        raise ArenaError(f"The package has weights for {known}, not for {game.text}: pttt lab train-ultimate.")
     return Path(__file__).with_name(f"{game.text.replace(':', '-')}.weights")
 
 

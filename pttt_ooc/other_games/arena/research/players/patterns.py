@@ -89,7 +89,7 @@ class PatternAgent(Agent):
     Attributes
     ----------
     path
-        The file of the weights, as ``pttt arena train-patterns`` writes it.
+        The file of the weights, as ``pttt lab train-patterns`` writes it.
     """
 
     path: str = ""

@@ -28,7 +28,7 @@ class Tuned(Bounded):
     slots
         Of the transposition table, a power of two.
     path
-        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or of a network; ``shipped`` or
+        The file of a learnt evaluation, which ``pttt lab train-ultimate`` writes, or of a network; ``shipped`` or
         ``network``, those in the package.  It replaces the heuristic.
     """
 

@@ -201,7 +201,7 @@ def read(file: Path) -> list[Ending]:
         There is no such file, or it is damaged.
     """
     if not file.exists():
-        raise ArenaError(f"There are no endings in {file}: pttt arena endings -o {file} makes them.")
+        raise ArenaError(f"There are no endings in {file}: pttt lab endings -o {file} makes them.")
     game, found = Ultimate(), []
     try:
         head, *lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -212,7 +212,7 @@ def read(file: Path) -> list[Ending]:
             state = position(moves)
             found.append(Ending(moves, squares, max(values), dict(zip(game.legal(state), values, strict=True))))
     except (ValueError, KeyError, TypeError, ArenaError):
-        raise ArenaError(f"{file} is no file of endings, or damaged: pttt arena endings makes it again.") from None
+        raise ArenaError(f"{file} is no file of endings, or damaged: pttt lab endings makes it again.") from None
     return found
 
 

@@ -1,0 +1,101 @@
+"""Names that commands had before, which work for one release: :data:`OLD_NAMES` is all that there is of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+_LAST = "0.3.0"  # the release without the old names
+_LAB = ("learn", "score", "equilibria", "best-response", "uniform", "infosets", "export", "fsck", "verify-run")
+_RESEARCH = ("experiment", "claims", "record", "errors", "attack", "forced-win", "endings", "certify-endings")
+_TRAININGS = ("train-patterns", "train-ultimate")
+
+OLD_NAMES = {
+    "explore": "web --explore",
+    "play": "web --play",
+    "smbc serve DIR": "web --smbc DIR",
+    "smbc serve": "web --smbc data/smbc",
+    "arena serve DIR": "web --arena DIR",
+    "arena serve": "web --arena data/arena",
+    "extreme serve DIR": "web --tournament DIR",
+    "extreme play BOT": "web --bot BOT",
+    "serve": "course serve",
+    "pick": "course pick",
+    "grader": "course",
+    "info GAME": "info --game GAME",
+    "certify GAME": "certify --game GAME",
+    **{name: f"lab {name}" for name in _LAB},
+    **{f"arena {name}": f"lab {name}" for name in (*_RESEARCH, *_TRAININGS)},
+    "arena perft GAME": "lab perft --game GAME",
+    "extreme perft": "lab perft --game extreme",
+    "--secret-goals": "--smbc",
+}
+"""New names of commands and options by the old ones.
+
+A word in capitals is the only argument that is no option.  Of a command that is still there, what has other arguments,
+or ``--terminal``, is meant as it is.
+"""
+
+
+def renew(arguments: Sequence[str], root: Any) -> tuple[list[str], list[str]]:
+    """Arguments of the command line with new names for old ones, and a sentence about each that was replaced.
+
+    Parameters
+    ----------
+    root
+        The group of all commands.
+    """
+    found, told = list(arguments), list[str]()
+    for old, new in OLD_NAMES.items():
+        if old.startswith("--"):
+            renewed = [new + one[len(old) :] if one.partition("=")[0] == old else one for one in found]
+        else:
+            renewed = _replace(found, old, new, root)
+        if renewed != found:
+            told.append(f"`{_shown(old)}` is now `{_shown(new)}`; the old name goes with {_LAST}.")
+            found = renewed
+    return found, told
+
+
+def _shown(name: str) -> str:
+    return name if name.startswith("--") else f"pttt {name}"
+
+
+def _replace(arguments: list[str], old: str, new: str, root: Any) -> list[str]:
+    """The arguments, with `new` in place of `old` if they begin with it."""
+    words, options = [one for one in old.split() if not one.isupper()], new.split()
+    rest = arguments[len(words) :]
+    if arguments[: len(words)] != words:
+        return arguments
+    if words == old.split():
+        return [*options, *rest]
+    places = _plain_places(rest, _command(options, root))
+    there = _command(words, root) is not None and "--terminal" in rest
+    if len(places) != 1 or there or (old.endswith("GAME") and Path(rest[places[0]]).exists()):
+        return arguments
+    value = rest.pop(places[0])
+    return [*options[:-1], value, *rest]
+
+
+def _command(words: Sequence[str], root: Any) -> Any:
+    """The command that these words name; None if there is none."""
+    for word in words:
+        if hasattr(root, "commands"):
+            root = root.commands.get(word)
+    return root
+
+
+def _plain_places(arguments: Sequence[str], command: Any) -> list[int]:
+    """The places of arguments that are neither options nor values of options."""
+    valued = [one for one in command.params if one.param_type_name == "option" and not one.is_flag]
+    return list(_find_plain(arguments, {name for one in valued for name in one.opts}))
+
+
+def _find_plain(arguments: Sequence[str], valued: set[str]) -> Iterator[int]:
+    """As :func:`_plain_places`; `valued`: the options that take a value."""
+    value = False
+    for place, one in enumerate(arguments):
+        if not value and not one.startswith("-"):
+            yield place
+        value = not value and one in valued
