@@ -96,7 +96,7 @@ def main() -> int:
                 waited(page, chance, 2, THINKING)  # what is loaded by the first move
                 found[f"ultimate {agent}"] = waited(page, chance, options.moves, THINKING)
                 page.close()
-        with serving("extreme", "play", "random") as address:
+        with serving("web", "--bot", "random") as address:
             page = browser.new_page(base_url=address)
             page.goto("/extreme/play")
             page.get_by_role("button", name="Begin").click()

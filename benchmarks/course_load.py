@@ -89,7 +89,7 @@ class Course:
         self.tokens = [teams.add_team(database, f"Team {n:03}") for n in range(count)]
         self.prepare(database)
         database.close()
-        command = [sys.executable, "-m", "pttt_ooc.cli", "serve", "--data", str(data), "--port", "0"]
+        command = [sys.executable, "-m", "pttt_ooc.cli", "course", "serve", "--data", str(data), "--port", "0"]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         self.port = int(re.search(r":(\d+);", self.process.stdout.readline())[1])

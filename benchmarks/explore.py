@@ -34,7 +34,7 @@ class Served:
     """`pttt web` on a free port."""
 
     def __init__(self, strategies: list[str], chosen: str) -> None:
-        command = [sys.executable, "-c", _COMMAND, "explore", *strategies, "--no-browser"]
+        command = [sys.executable, "-c", _COMMAND, "web", *strategies, "--no-browser"]
         self.page = f"/explore?{chosen}"
         self.preparing: dict[str, float] = {}
         self.begun = time.monotonic()

@@ -186,7 +186,7 @@ def served(pttt, place):
     """A course; its address."""
     (place["cwd"] / "course").mkdir()
     (place["cwd"] / "course/settings.yaml").write_text(COURSE)
-    command = [pttt, "serve", "--data", "course", "--port", "0"]
+    command = [pttt, "course", "serve", "--data", "course", "--port", "0"]
     with open(place["cwd"] / "log", "w") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)
     try:
@@ -249,5 +249,5 @@ def test_the_wheel_without_extras_scores_an_agent(wheel, place, tmp_path):
     (tmp_path / "agent.py").write_text(
         "def observe(infostates, legal):\n    return legal / legal.sum(axis=1)[:, None]\n"
     )
-    done = run([environment / "bin/pttt", "score", "agent.py:observe", "--game", GAME], **place)
+    done = run([environment / "bin/pttt", "lab", "score", "agent.py:observe", "--game", GAME], **place)
     assert "exploitability 0.333333" in done.stdout and "Compiled" in done.stderr

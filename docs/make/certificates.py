@@ -52,7 +52,7 @@ def sizes(path: Path) -> tuple[str, str]:
 def row(name: str, directory: Path) -> str:
     """Make and verify a certificate; a row of the table."""
     path, committed = directory / f"{name}.txt.gz", PROOF / f"{name}.txt.gz"
-    made, certify, _ = measured(*PTTT, "certify", name, "--output", path, "--force")
+    made, certify, _ = measured(*PTTT, "certify", "--game", name, "--output", path, "--force")
     by_program, program, memory = measured(PROOF / "verify.py", path)
     by_package, package, _ = measured(*PTTT, "verify", path)
     value = EXACT_VALUES[name]

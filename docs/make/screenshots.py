@@ -164,7 +164,7 @@ def a_course(browser: Browser, place: Path) -> None:
 def a_game(browser: Browser) -> None:
     """A person plays some moves against our bot."""
     with (
-        serving("extreme", "play", "alphabeta", "--time-limit", "24") as address,
+        serving("web", "--bot", "alphabeta", "--time-limit", "24") as address,
         opened(browser, address, "/extreme/play", WIDE) as page,
     ):
         page.get_by_role("button", name="Begin").click()

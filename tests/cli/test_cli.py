@@ -148,7 +148,7 @@ def test_info_lists_all_games(capsys):
 def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
     game = named_game(name)
     with pytest.raises(SystemExit):
-        cli.main(["info", name])
+        cli.main(["info", "--game", name])
     text = capsys.readouterr().out
     histories, terminal, _ = naive.count_histories(game)
     assert f"{histories:,}, of these {terminal:,} " in text
@@ -164,16 +164,16 @@ def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
 @pytest.mark.parametrize("name", TINY + SMALL[:2] + SMALL[-2:])
 def test_infosets_are_those_of_a_walk_over_histories(pttt, name):
     for player in (0, 1):
-        done = pttt.ok("infosets", "--player", player, game=name)
+        done = pttt.ok("lab", "infosets", "--player", player, game=name)
         assert done.out.splitlines() == naive.infosets(named_game(name), player)
-        pttt.ok("infosets", "--player", player, "--output", f"list{player}.txt", game=name)
+        pttt.ok("lab", "infosets", "--player", player, "--output", f"list{player}.txt", game=name)
         assert Path(f"list{player}.txt").read_text() == done.out
 
 
 @pytest.mark.slow
 def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
-    pttt.ok("infosets", "--player", 0, game="mini-2x3k3-abrupt")
-    arguments = ("infosets", "--player", 0, "--game", "mini-2x3k3-abrupt", "--data", data)
+    pttt.ok("lab", "infosets", "--player", 0, game="mini-2x3k3-abrupt")
+    arguments = ("lab", "infosets", "--player", 0, "--game", "mini-2x3k3-abrupt", "--data", data)
     with process(*arguments) as running:
         running.stdout.close()
         assert "Traceback" not in running.stderr.read()
@@ -181,30 +181,30 @@ def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
 
 def test_the_index_is_created_once_and_reported(pttt, tmp_path):
     place = tmp_path / "elsewhere"
-    first = pttt.ok("infosets", "--player", 0, data=place)
+    first = pttt.ok("lab", "infosets", "--player", 0, data=place)
     assert f"Building the index of {GAME} once" in first.err and len(first.err.splitlines()) == 1
     stores = {file: file.stat().st_mtime_ns for file in place.rglob("*.json")}
-    assert pttt.ok("infosets", "--player", 0, data=place) == first._replace(err="")
+    assert pttt.ok("lab", "infosets", "--player", 0, data=place) == first._replace(err="")
     assert {file: file.stat().st_mtime_ns for file in place.rglob("*.json")} == stores
 
 
 @pytest.mark.slow
 def test_lost_products_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
-    first = pttt.ok("infosets", "--player", 0, data=place)
+    first = pttt.ok("lab", "infosets", "--player", 0, data=place)
     (place / GAME / "none" / "views.zarr" / "zarr.json").unlink()
-    assert pttt.ok("infosets", "--player", 0, data=place) == first
+    assert pttt.ok("lab", "infosets", "--player", 0, data=place) == first
 
 
 @pytest.mark.slow
 def test_products_of_other_sources_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
-    first = pttt.ok("infosets", "--player", 0, data=place)
+    first = pttt.ok("lab", "infosets", "--player", 0, data=place)
     file = place / GAME / "none" / "index.json"
     manifest = read_manifest(file, "index")
     facts = {key: value for key, value in manifest.items() if key not in ("stage", "format_version")}
     write_manifest(file, "index", **{**facts, "sources": "others"})
-    assert pttt.ok("infosets", "--player", 0, data=place) == first
+    assert pttt.ok("lab", "infosets", "--player", 0, data=place) == first
 
 
 # ---------------------------------------------------------------------------------------------
@@ -243,13 +243,13 @@ def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symme
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatch, symmetry):
     names, made = write_kind("directory", strategies(seed=5, symmetric=True), symmetry), {}
-    pttt.ok("export", names[0], "--output", "whole")
+    pttt.ok("lab", "export", names[0], "--output", "whole")
     monkeypatch.setattr(memory, "scratch_array", lambda *what: made.setdefault(what[1], scratch_array(*what)))
     monkeypatch.setattr(memory, "MB", 1)  # budgets are then told to the byte
-    refused = pttt("export", names[0], "--output", "small", "--memory-mb", 1)
+    refused = pttt("lab", "export", names[0], "--output", "small", "--memory-mb", 1)
     smallest = re.search("A memory budget of 1 MB is too small: ([0-9]+) MB", refused.err)
     assert refused.code == 1 and smallest and not made and not Path("small").exists()
-    pttt.ok("export", names[0], "--output", "small", "--memory-mb", smallest[1])
+    pttt.ok("lab", "export", names[0], "--output", "small", "--memory-mb", smallest[1])
     mapped = {f"0/{player}/probabilities" for player in (0, 1)} | {"1/0", "1/1"}
     mapped |= {f"0/{player}/read" for player in (0, 1) if symmetry == "full"}
     assert set(made) == mapped and all(array.any() for array in made.values()), "mapped, and used"
@@ -282,7 +282,7 @@ def test_uniform_against_uniform(pttt, name, symmetry):
 def test_uniform_file(pttt, dtype):
     for player, infosets in enumerate((189, 107)):
         file = f"uniform{player}.zip"
-        pttt.ok("uniform", "--player", player, "--output", file, "--dtype", dtype)
+        pttt.ok("lab", "uniform", "--player", player, "--output", file, "--dtype", dtype)
         with np.load(file) as archive:
             assert list(archive) == [f"pttt_pl{player}"]
             tensor = archive[f"pttt_pl{player}"]
@@ -361,7 +361,7 @@ def test_files_that_name_their_game_need_no_option(pttt, data, kind):
     assert found["game"] == GAME and agrees(found, figures(tables))
     assert without_game(pttt, "validate", names[1], "--player", 1, data=data).code == 0
     if kind != "h5":
-        assert without_game(pttt, "export", names[0], "--output", "out/of/this", data=data).code == 0
+        assert without_game(pttt, "lab", "export", names[0], "--output", "out/of/this", data=data).code == 0
         assert len(os.listdir("out/of/this")) == 5
 
 
@@ -382,7 +382,7 @@ def test_the_value_from_a_solution_is_used(pttt, tmp_path):
     pttt.ok("solve", "--target-nashconv", "1e-2", data=place)
     last = json.loads((place / GAME / "full/convergence.jsonl").read_text().splitlines()[-1])
     middle = (last["value_lower"] + last["value_upper"]) / 2
-    pttt.ok("export", place / GAME / "full", "--output", "out", data=place)
+    pttt.ok("lab", "export", place / GAME / "full", "--output", "out", data=place)
     for p0, where in (("uniform", place), ("out/strategies.h5", "elsewhere")):
         found = pttt("evaluate", p0, "uniform", "--json", data=where).json
         assert found["game_value"] == pytest.approx([last["value_lower"], last["value_upper"]], abs=1e-6)
@@ -427,7 +427,7 @@ def test_solve_export_and_evaluate(pttt, tmp_path):
     Path("out").mkdir()
     order = naive.infosets(named_game(GAME), 0)[::-1]
     Path("order.txt").write_text("\n".join(order))
-    pttt.ok("export", directory, "--output", "out", "--infosets0", "order.txt", "--dtype", "float64", data=place)
+    pttt.ok("lab", "export", directory, "--output", "out", "--infosets0", "order.txt", "--dtype", "float64", data=place)
     made = ["player0-infosets.txt", "player1-infosets.txt", "pttt_pl0.zip", "pttt_pl1.zip", "strategies.h5"]
     assert sorted(os.listdir("out")) == made
     assert Path("out/player0-infosets.txt").read_text().splitlines() == order
@@ -439,7 +439,7 @@ def test_solve_export_and_evaluate(pttt, tmp_path):
 def test_export_without_bundle(pttt):
     write_kind("solution", strategies(seed=4))
     Path("out").mkdir()
-    told = pttt.ok("export", "run", "--output", "out", "--no-bundle", "--compression-level", 9).out
+    told = pttt.ok("lab", "export", "run", "--output", "out", "--no-bundle", "--compression-level", 9).out
     assert sorted(os.listdir("out")) == sorted(Path(line).name for line in told.splitlines())
     assert len(os.listdir("out")) == 4
 
@@ -474,7 +474,7 @@ def test_runs_with_names_are_kept_apart_and_tell_the_value(pttt, tmp_path, capsy
     found = pttt("evaluate", "uniform", "uniform", "--symmetry", "full", "--json", data=place).json
     assert found["game_value"] == pytest.approx([last["value_lower"], last["value_upper"]], abs=1e-6)
     with pytest.raises(SystemExit):
-        cli.main(["fsck", str(place)])
+        cli.main(["lab", "fsck", str(place)])
     assert "Checked 2 saved states and " in capsys.readouterr().out
     refused = pttt("solve", "--run", "../x", data=place)
     assert refused.code == 1 and "run is '../x', but must be a name" in refused.err
@@ -562,7 +562,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     # And in a command that has no sentence of its own for it; a plain error stays what it is.
     monkeypatch.setattr("pttt_ooc.pipeline.stages.fsck.check", _interrupted_while_closing)
     with pytest.raises(SystemExit) as end:
-        cli.main(["fsck", str(tmp_path)])
+        cli.main(["lab", "fsck", str(tmp_path)])
     assert end.value.code == 130
     with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         os.close(-1)
@@ -618,8 +618,8 @@ def test_uniform_against_uniform_in_the_full_game(pttt, symmetry):
 @pytest.mark.full
 @pytest.mark.slow
 def test_files_of_the_full_game(pttt):
-    pttt.ok("uniform", "--player", 0, "--output", "0.zip", game="pttt-abrupt")
+    pttt.ok("lab", "uniform", "--player", 0, "--output", "0.zip", game="pttt-abrupt")
     assert "14,482,810 infosets" in pttt.ok("validate", "0.zip", "--player", 0, game="pttt-abrupt").out
-    pttt.ok("infosets", "--player", 1, "--output", "1.txt", game="pttt-abrupt")
+    pttt.ok("lab", "infosets", "--player", 1, "--output", "1.txt", game="pttt-abrupt")
     with open("1.txt") as lines:
         assert sum(1 for _ in lines) == 8_827_459

@@ -73,12 +73,12 @@ def test_a_board_as_text():
 @pytest.mark.slow
 def test_the_best_response_is_written(run, made, tmp_path):
     mine, path, _, directory = made
-    said = run.ok("best-response", path, "--output", tmp_path / "reply.zip").out
+    said = run.ok("lab", "best-response", path, "--output", tmp_path / "reply.zip").out
     reply = pttt.Strategy.read(tmp_path / "reply.zip", 1, RULES)
     value = naive.best_response_value(RULES, 1, {text: row.tolist() for text, row in mine.items()})
     assert said == f"{tmp_path / 'reply.zip'}: the best response of player 1 to {path}, which gets {value:+.9f}.\n"
     assert -pttt.evaluate(mine, reply).value == pytest.approx(value, abs=1e-12)
-    found = run("best-response", directory, "--player", 1, "--output", tmp_path / "other.zip", "--json").json
+    found = run("lab", "best-response", directory, "--player", 1, "--output", tmp_path / "other.zip", "--json").json
     assert (found["player"], found["game"], found["output"]) == (0, GAME, str(tmp_path / "other.zip"))
     other = pttt.Strategy.read(tmp_path / "other.zip", 0, RULES)
     evaluated = run("evaluate", tmp_path / "other.zip", directory, "--json").json
@@ -118,11 +118,17 @@ def test_two_strategies_are_compared(run, made):
         (("show", "{file}", "|", "--player", 1), "This is a file of player 0"),
         (("show", "{tmp}/none.zip", "|"), "There is no such file or directory"),
         (("show", "{file}", "|", "--player", 2), "'--player'"),
-        (("best-response", "{file}", "--output", "{tmp}/reply.npy"), "the name must end with .zip."),
-        (("best-response", "{file}", "--output", "{tmp}/a/reply.zip"), "there is no directory"),
-        (("best-response", "{directory}", "--output", "{tmp}/r.zip"), "may be for either player; give the player"),
-        (("best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
-        (("best-response", "{bad}", "--output", "{tmp}/r.zip"), "row 0 (counted from 0), infoset '|': the sum is 0.0"),
+        (("lab", "best-response", "{file}", "--output", "{tmp}/reply.npy"), "the name must end with .zip."),
+        (("lab", "best-response", "{file}", "--output", "{tmp}/a/reply.zip"), "there is no directory"),
+        (
+            ("lab", "best-response", "{directory}", "--output", "{tmp}/r.zip"),
+            "may be for either player; give the player",
+        ),
+        (("lab", "best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
+        (
+            ("lab", "best-response", "{bad}", "--output", "{tmp}/r.zip"),
+            "row 0 (counted from 0), infoset '|': the sum is 0.0",
+        ),
         (("compare", "{file}", "{reply}"), "This is a file of player 1"),
         (
             ("compare", "uniform", "uniform"),

@@ -84,7 +84,7 @@ class Pttt:
         return self("solve", "--game", GAME, *budgets, **options)
 
     def fsck(self, directory="data", **options):
-        return self("fsck", directory, **options)
+        return self("lab", "fsck", directory, **options)
 
     @property
     def data(self):

@@ -110,12 +110,12 @@ def test_solved_games_are_listed_and_offered_side_by_side_and_nothing_is_prepare
 
 def test_explore_without_a_strategy_refuses_options_that_have_no_use(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["explore", "--terminal", "--data", str(tmp_path)])
+        main(["web", "--terminal", "--data", str(tmp_path)])
     assert ended.value.code != 0
     assert "Name a strategy" in capsys.readouterr().err
-    for option in ("--profiles", "--secret-goals", "--arena"):
+    for option in ("--profiles", "--smbc", "--arena", "--tournament", "--bot"):
         with pytest.raises(SystemExit) as ended:
-            main(["explore", "uniform", "--terminal", option, "x", "--game", GAME, "--data", str(tmp_path)])
+            main(["web", "uniform", "--terminal", option, "x", "--game", GAME, "--data", str(tmp_path)])
         assert ended.value.code == 1 and "are for pages; leave out --terminal" in capsys.readouterr().err
 
 

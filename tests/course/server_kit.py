@@ -258,7 +258,7 @@ class Server:
         self.start(port)
 
     def start(self, port=0):
-        command = [sys.executable, "-c", SERVE, "serve", "--data", self.data, "--port", str(port)]
+        command = [sys.executable, "-c", SERVE, "course", "serve", "--data", self.data, "--port", str(port)]
         pipes = {"stdout": subprocess.PIPE, "stderr": self.log, "text": True}
         self.process = subprocess.Popen(list(map(str, command)), env=self.environment, cwd=self.data, **pipes)
         line = self.process.stdout.readline()

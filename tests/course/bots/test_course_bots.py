@@ -547,7 +547,7 @@ def test_wrong_settings_are_a_sentence(course, text, sentence):
 
 def test_wrong_settings_keep_the_course_from_starting(course):
     (course.lab.data / "extreme.yaml").write_text("pools: [2]")
-    done = pttt("serve", "--data", course.lab.data, "--port", "0")
+    done = pttt("course", "serve", "--data", course.lab.data, "--port", "0")
     assert done.returncode == 1 and "the last stage is one pool" in done.stderr and "Traceback" not in done.stderr
 
 

@@ -84,7 +84,7 @@ def test_a_team_picks_by_command(picking):
     with served(picking.client.app) as url:
 
         def pick(*arguments, code=0, token=picking.tokens["team"]):
-            done = pttt("pick", *arguments, "--server", url, PTTT_TOKEN=token)
+            done = pttt("course", "pick", *arguments, "--server", url, PTTT_TOKEN=token)
             assert done.returncode == code and "Traceback" not in done.stderr, done
             return done.stdout or done.stderr
 

@@ -303,9 +303,9 @@ def test_serve_writes_its_log_into_a_file(tmp_path):
     lab = Lab(tmp_path / "course")
     lab.close()
     (tmp_path / "blocked").write_text("")
-    done = pttt("serve", "--data", lab.data, "--log", tmp_path / "blocked" / "x")
+    done = pttt("course", "serve", "--data", lab.data, "--log", tmp_path / "blocked" / "x")
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "write the log" in done.stderr
-    done = pttt("serve", "--data", lab.data, "--log", tmp_path / "x", "--host", "256.0.0.1")
+    done = pttt("course", "serve", "--data", lab.data, "--log", tmp_path / "x", "--host", "256.0.0.1")
     assert done.returncode == 1 and "Cannot listen" in done.stderr
 
 

@@ -148,7 +148,7 @@ def test_a_course_at_work_gets_ready_is_private_and_alone(server):
     assert [f for f in [server.data, *own] if f.exists() and f.stat().st_mode & 0o077] == []
     # A second server of the directory is refused.
     before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
-    done = pttt("serve", "--data", server.data, "--port", 0)
+    done = pttt("course", "serve", "--data", server.data, "--port", 0)
     sentence = f"The course in {server.data} is being served already (process {server.process.pid}, since "
     assert done.returncode == 1 and done.stderr.startswith(sentence) and not done.stdout
     assert done.stderr.endswith("); stop it first, or name another --data.\n") and done.stderr.count("\n") == 1
@@ -183,9 +183,9 @@ def test_serve_tells_what_is_wrong(server, tmp_path):
         (["--game", "chess"], "no game called 'chess'"),
         (["--game", "pttt-2x5k3-classical", "--port", 0], "value of pttt-2x5k3-classical is not known"),
     ):
-        done = pttt("serve", "--data", tmp_path / f"d{words[0]}", *options)
+        done = pttt("course", "serve", "--data", tmp_path / f"d{words[0]}", *options)
         assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
-    other = pttt("serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
+    other = pttt("course", "serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
     assert other.returncode == 1 and f"is for {GAME}" in other.stderr
     taken.close()
 

@@ -309,7 +309,7 @@ def test_lists_that_are_no_lists_are_told_by_the_command(tmp_path):
     with pytest.raises(InfosetFileError, match="every line begins with a bar"):
         check_orders(tmp_path / "course", settings)
     (tmp_path / "course" / "mine.txt").unlink()
-    done = pttt("serve", "--data", tmp_path / "course", "--port", 0)
+    done = pttt("course", "serve", "--data", tmp_path / "course", "--port", 0)
     assert done.returncode == 1 and "mine.txt: There is no such file." in done.stderr
     (tmp_path / "course" / "mine.txt").write_text("\n".join(shuffled(0)[1:]))
     done = pttt("course", "kit", tmp_path / "kit.zip", "--data", tmp_path / "course")

@@ -512,7 +512,7 @@ def test_a_file_of_another_program_from_the_command_line(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     layers = weights("observations", 3)
     save_cleanrl(torch, "run.cleanrl_model", "actor", layers)
-    found = Runner(capsys, tmp_path / "data", GAME.name)("score", "run.cleanrl_model", "--json").json
+    found = Runner(capsys, tmp_path / "data", GAME.name)("lab", "score", "run.cleanrl_model", "--json").json
     expected = score(GAME, plainly("observations", layers), "logits")
     assert found["nashconv"] == pytest.approx(expected.nashconv, abs=1e-5)
 

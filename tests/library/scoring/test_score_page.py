@@ -65,7 +65,7 @@ def test_the_page_tells_both_sides_where_they_lose_and_the_place(tmp_path, capsy
         "import numpy as np\n\n\ndef low(infostates, legal):\n    return np.eye(6)[legal.argmax(axis=1)]\n"
     )
     run = Runner(capsys, tmp_path / "data", GAME.name)
-    first = ["score", f"{tmp_path}/agent.py:low", "--page", "page.html"]
+    first = ["lab", "score", f"{tmp_path}/agent.py:low", "--page", "page.html"]
     found = run(*first, "--json").json
     assert found["ladder"] == {"place": 5, "rows": 4} and found["exploitability"] > 0.6
     page = (tmp_path / "page.html").read_text()
@@ -106,6 +106,6 @@ def test_options_that_do_not_go_together(tmp_path, capsys, monkeypatch):
         (["--games", "20", "--memory-mb", "100"], "--memory-mb and --game-value are for an exact score"),
         (["--games", "20", "--game-value", "0.5"], "--memory-mb and --game-value are for an exact score"),
     ):
-        done = run("score", "uniform", *arguments)
+        done = run("lab", "score", "uniform", *arguments)
         assert done.code and not done.out and text in done.err
     assert not list(tmp_path.glob("*.html"))

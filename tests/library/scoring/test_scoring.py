@@ -276,14 +276,14 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     )
     (tmp_path / "friend.py").write_text("")
     run = Runner(capsys, tmp_path / "data", GAME.name)
-    line = run.ok("score", "agent.py:observe").out
+    line = run.ok("lab", "score", "agent.py:observe").out
     assert line.startswith(f"{GAME.name}, stochastic: exploitability 0.333333 (NashConv 0.666667); below the value")
     assert line.count("\n") == 1 and line.endswith("296 infosets asked.\n")
     for name in ("agent.py:pair", "uniform"):
-        found = run("score", name, "--json").json
+        found = run("lab", "score", name, "--json").json
         assert found["nashconv"] == pytest.approx(2 / 3, abs=1e-12)
     pttt.Strategy.uniform(GAME, 1).save("one.zip")
-    greedy = run("score", "agent.py:observe", "one.zip", "--json", "--greedy").json
+    greedy = run("lab", "score", "agent.py:observe", "one.zip", "--json", "--greedy").json
     first = pttt.Strategy.from_function(GAME, 0, lambda t: {min(set(range(6)) - set(map(int, t[1::2]))): 1})
     assert greedy["version"] == "greedy" and greedy["best_response_1"] == pytest.approx(pttt.best_response(first).value)
 
@@ -319,7 +319,7 @@ def test_bad_arguments_of_the_command(arguments, text, tmp_path, monkeypatch, ca
     (tmp_path / "net.pt").write_text("weights")
     (tmp_path / "n.npy").write_text("no array")
     (tmp_path / "half.py").write_text("half = {0: lambda infostates, legal: legal}")
-    done = Runner(capsys, tmp_path / "data", GAME.name)("score", *arguments)
+    done = Runner(capsys, tmp_path / "data", GAME.name)("lab", "score", *arguments)
     assert done.code and not done.out and text in done.err and "Traceback" not in done.err
 
 
@@ -364,7 +364,7 @@ def test_the_game_of_a_policy_of_openspiel_is_scored_and_no_other(tmp_path, monk
 
     def run(*arguments):
         with pytest.raises(SystemExit) as end:
-            main(["score", *arguments, "--data", "data"])
+            main(["lab", "score", *arguments, "--data", "data"])
         return end.value.code or 0, *capsys.readouterr()
 
     expected = score(pttt.game("dark-hex-2x2-abrupt"), lambda seen, legal: legal / legal.sum(axis=1, keepdims=True))

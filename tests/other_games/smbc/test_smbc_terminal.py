@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from pttt_ooc.cli.commands import main
 from pttt_ooc.other_games.smbc.match_play import Thought
 from pttt_ooc.other_games.smbc.rules import GOALS
 from pttt_ooc.other_games.smbc.terminal import play
@@ -82,9 +83,10 @@ def test_refused_arguments(coarse, capsys, arguments, sentence):
 def test_the_match_is_served(coarse, monkeypatch, capsys, browser):
     served = []
     monkeypatch.setattr("pttt_ooc.site.service.local_server.serve", lambda *given: served.append(given))
-    told = run(capsys, "serve", coarse, "--port", "7", "--browser" if browser else "--no-browser")
-    [([pages], host, port, home)] = served
-    assert told.code == 0 and (host, port, home) == ("127.0.0.1", 7, "/smbc/play" if browser else None)
+    with pytest.raises(SystemExit) as ended:
+        main(["web", "--smbc", str(coarse), "--port", "7", "--browser" if browser else "--no-browser"])
+    [([pages], *given)] = served
+    assert not ended.value.code and given == ["127.0.0.1", 7, "/smbc/play" if browser else None, ""]
     assert pages.what == "The match to 2" and pages.answerer[1:] == (str(coarse),) and pages.parts[1:] == (str(coarse),)
 
 

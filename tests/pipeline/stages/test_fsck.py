@@ -81,7 +81,7 @@ def make_all(whole):
 def fsck(capsys, directory):
     """Code, problems, and facts with the summary."""
     with pytest.raises(SystemExit) as end:
-        cli.main(["fsck", str(directory)])
+        cli.main(["lab", "fsck", str(directory)])
     out, err = capsys.readouterr()
     return end.value.code or 0, err.splitlines(), out.splitlines()
 

@@ -96,7 +96,7 @@ def test_equal_runs_have_the_same_digest(both, capsys):
     }
     for arguments, wanted in told.items():
         with pytest.raises(SystemExit) as end:
-            cli.main(["verify-run", *map(str, arguments)])
+            cli.main(["lab", "verify-run", *map(str, arguments)])
         assert (end.value.code or 0, *capsys.readouterr()) == wanted
 
 

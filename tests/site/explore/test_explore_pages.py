@@ -707,25 +707,26 @@ def test_preparations_respect_the_budget(solved, tmp_path):
 
 
 def test_the_command_refuses_what_it_cannot_show(tmp_path, solved):
-    done = pttt("explore", tmp_path / "nothing", "--no-browser")
+    done = pttt("web", tmp_path / "nothing", "--no-browser")
     assert done.returncode == 1 and "There is no such file or directory" in done.stderr
-    done = pttt("explore", solved, "--game", "pttt-abrupt", "--no-browser")
+    done = pttt("web", solved, "--game", "pttt-abrupt", "--no-browser")
     assert done.returncode == 1 and "leave out --game" in done.stderr
     bad = tmp_path / "bad.zip"
     bad.write_bytes(strategy_zip(0, 1)[:-30])
-    assert pttt("explore", bad, "--no-browser").returncode == 1
+    assert pttt("web", bad, "--no-browser").returncode == 1
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = pttt("explore", solved, "--no-browser", "--port", taken.getsockname()[1])
+        done = pttt("web", solved, "--no-browser", "--port", taken.getsockname()[1])
     assert done.returncode == 1 and "Cannot listen on" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["explore", "serve"])
+@pytest.mark.parametrize("command", ["web", "serve"])
 def test_a_damaged_database_of_games_is_reported_before_the_start(command, tmp_path, solved):
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "play.sqlite").write_text("no database" * 1000)
-    options = [solved, "--profiles", kept, "--no-browser"] if command == "explore" else ["--game", GAME, "--data", kept]
-    done = pttt(command, *options, "--port", 0)
+    course = ["course", "serve", "--game", GAME, "--data", kept]
+    options = ["web", solved, "--profiles", kept, "--no-browser"] if command == "web" else course
+    done = pttt(*options, "--port", 0)
     assert done.returncode == 1 and "play.sqlite: file is not a database; move it away" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and not done.stdout
 
@@ -743,7 +744,7 @@ def test_the_command_serves_until_it_is_stopped(solved, tmp_path):
     import urllib.error
     import urllib.request
 
-    command = [sys.executable, "-m", "pttt_ooc.cli", "explore", solved, "--no-browser", "--profiles", tmp_path / "kept"]
+    command = [sys.executable, "-m", "pttt_ooc.cli", "web", solved, "--no-browser", "--profiles", tmp_path / "kept"]
     code = "from pttt_ooc.cli.commands import main; main()"
     command = [sys.executable, "-c", code, *map(str, command[3:])]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -44,7 +44,7 @@ def compiled():
 @pytest.mark.slow
 def test_a_whole_game_on_a_terminal(terminal):
     """Bad input at every prompt, a game to its end, the look back, another game, Ctrl-C in the middle of a line."""
-    shell = terminal("play", "--terminal", "uniform", "--game", GAME, "--player", "1")
+    shell = terminal("web", "--play", "--terminal", "uniform", "--game", GAME, "--player", "1")
     begin = shell.until(r" >")
     assert "You are player 1 (o), against uniform." in begin and "[4]" in begin
     for bad, sentence in (
@@ -80,7 +80,7 @@ def test_a_whole_game_on_a_terminal(terminal):
 
 @pytest.mark.slow
 def test_exploring_on_a_terminal(terminal):
-    shell = terminal("explore", "--terminal", "uniform", "--game", GAME)
+    shell = terminal("web", "--terminal", "uniform", "--game", GAME)
     assert "value 0.5501, with the best response from here on 0.8667" in shell.until(r" >")
     assert "placed 0, found 4 occupied" in shell.type("0*4.")
     assert "square 0 is attempted twice" in shell.type("0*").replace("\r\n", " ")
@@ -211,7 +211,7 @@ def test_playing_against_a_best_response(monkeypatch, pair):
 
 def test_the_browser_leaves_the_choice_of_the_opponent_to_the_page():
     done = subprocess.run(
-        [sys.executable, "-c", MAIN, "play", "uniform", "--best-response", "--game", GAME],
+        [sys.executable, "-c", MAIN, "web", "--play", "uniform", "--best-response", "--game", GAME],
         **{"capture_output": True, "cwd": ROOT, "text": True},
         timeout=PATIENCE,
     )
@@ -278,7 +278,7 @@ def test_the_value_of_what_is_printed_at_the_end(monkeypatch, pair):
 @pytest.mark.slow
 def test_a_terminal_without_colours_and_unicode_can_be_used(terminal):
     done = subprocess.run(
-        [sys.executable, "-c", MAIN, "play", "--terminal", "uniform", "--game", GAME],
+        [sys.executable, "-c", MAIN, "web", "--play", "--terminal", "uniform", "--game", GAME],
         **{"input": b"4\n\xff\xfe\nq\n", "capture_output": True, "cwd": ROOT},
         env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "TERM": "dumb"},
         timeout=PATIENCE,
