@@ -52,7 +52,7 @@ SECTIONS = {
 class Lab(Group):
     """The commands of :data:`SECTIONS`, made when the group is asked for them."""
 
-    sections = SECTIONS
+    sections = {heading: tuple(section) for heading, section in SECTIONS.items()}
 
     @property
     def commands(self) -> Any:

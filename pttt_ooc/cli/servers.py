@@ -168,7 +168,8 @@ def _strategy_pages(
 
 def _check_bot_options(context: typer.Context, bot: Path | None) -> None:
     """Raise a ConfigError if options of a bot are given without one."""
-    given = [name for name in BotOptions._fields if context.get_parameter_source(name).name == "COMMANDLINE"]
+    sources = {name: context.get_parameter_source(name) for name in BotOptions._fields}
+    given = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if given and bot is None:
         raise ConfigError(f"--{given[0].replace('_', '-')} is for --bot; leave it out, or name a bot.")
 

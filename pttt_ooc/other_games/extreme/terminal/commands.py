@@ -119,7 +119,7 @@ def play(
         raise ExtremeError(f"--side {side} is no side; say x, which begins, or o.")
     if log is not None:
         check_output(log, [opponent], force=force)
-    bot = _settled(opponent, bots, conditions)
+    bot = _settle(opponent, bots, conditions)
     raise typer.Exit(_play_here(bot, "xo".index(side or "x"), conditions, log))
 
 
@@ -136,7 +136,7 @@ def bot_pages(opponent: Path, bots: BotOptions, data: Path) -> Pages:
     from dataclasses import asdict, replace
 
     conditions = bots.conditions()
-    _settled(opponent, bots, conditions)
+    _settle(opponent, bots, conditions)
     facts = json.dumps(asdict(replace(conditions, python=bots.python)))
     return Pages(
         name="extreme",
@@ -153,7 +153,7 @@ def bot_pages(opponent: Path, bots: BotOptions, data: Path) -> Pages:
     )
 
 
-def _settled(opponent: Path, bots: BotOptions, conditions: Conditions) -> BotProgram:
+def _settle(opponent: Path, bots: BotOptions, conditions: Conditions) -> BotProgram:
     """The bot, once it is known which version of Python runs it."""
     from pttt_ooc.other_games.extreme.bot_programs import read_program
     from pttt_ooc.other_games.extreme.bot_version import settle_version
