@@ -53,12 +53,12 @@ def renew(arguments: Sequence[str], root: Any) -> tuple[list[str], list[str]]:
         else:
             renewed = _replace(found, old, new, root)
         if renewed != found:
-            told.append(f"`{_shown(old)}` is now `{_shown(new)}`; the old name goes with {_LAST}.")
+            told.append(f"`{_in_full(old)}` is now `{_in_full(new)}`; the old name goes with {_LAST}.")
             found = renewed
     return found, told
 
 
-def _shown(name: str) -> str:
+def _in_full(name: str) -> str:
     return name if name.startswith("--") else f"pttt {name}"
 
 

@@ -5,5 +5,6 @@ games.  ``agents/``: the players that the reports describe.  ``matches/``: many 
 what no report asks for: stronger players, trained evaluations, engines of other people, solved boards and proofs.
 ``experiments/``: claims, measured.  ``pages/``: in the browser.  ``terminal/``: commands.
 
-Modules: ``names``: of games and agents. ``options``: that commands share. ``settings``: the section of the configuration. ``wing``: its description.
+Modules: ``names``: of games and agents. ``options``: that commands share. ``settings``: the section of the
+configuration. ``wing``: its description.
 """
