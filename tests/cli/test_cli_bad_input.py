@@ -331,7 +331,7 @@ def test_a_malformed_file_of_infosets(pttt, fault):
 def test_a_missing_or_unneeded_file_of_infosets(pttt):
     refused(pttt, *EVALUATE, "--infosets0", "missing.txt", says=("missing.txt", "no such file"))
     refused(pttt, "lab", "export", solution(), "--output", "out", "--infosets1", "missing.txt", says=("missing.txt",))
-    refused(pttt, *EVALUATE, "--infosets1", "list.txt", says=("lab", "uniform", "list.txt", "leave it out"))
+    refused(pttt, *EVALUATE, "--infosets1", "list.txt", says=("uniform", "list.txt", "leave it out"))
 
 
 # ---------------------------------------------------------------------------------------------
@@ -443,7 +443,7 @@ def test_results_of_the_workflow_are_not_written_over(pttt):
             "uniform": ("--player", 0, "--output", "out/pttt_pl0.zip"),
             "infosets": ("--player", 0, "--output", "out/player0-infosets.txt"),
         }[command]
-        refused(pttt, command, *arguments, says=("Cannot write out/", "a result of the workflow"))
+        refused(pttt, "lab", command, *arguments, says=("Cannot write out/", "a result of the workflow"))
     assert pttt("lab", "uniform", "--player", 0, "--output", "out/mine.zip").code == 0
 
 

@@ -98,7 +98,7 @@ WRITES = {
     "lab best-response": ("mine.zip", "--output", "{}"),
     "lab export": ("run", "--output", "out"),
     "lab score": ("mine.zip", "--page", "{}"),
-    "certify": ("mini-2x3k2-abrupt", "--output", "{}"),
+    "certify": ("--output", "{}"),
     "course backup": ("{}",),
     "course kit": ("{}",),
     "course download": ("strategies", "--output", "{}"),
@@ -115,8 +115,8 @@ WRITES = {
     "extreme kit": ("--output", "{}"),
 }
 """All commands that write to a given file, with arguments; {} is the file."""
-WINGS = ("course", "arena", "extreme")
-"""What commands of theirs begin with: they have no option ``--game``."""
+WINGS = ("course", "arena", "extreme", "lab train", "lab endings", "lab certify", "lab attack", "lab forced")
+"""What commands begin with that have no option ``--game`` of ours."""
 
 
 def test_every_command_that_writes_a_file_has_force():

@@ -110,7 +110,7 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(pttt, tmp_path):
         (("certify", "0.zip", "uniform", "--game", GAME, "--state", "run"), "leave them out"),
         (("certify", "--game", GAME, "--gap", "-1"), "--gap"),
         (("certify", "--game", GAME, "--state", "old.txt.gz"), "old.txt.gz"),
-        (("certify", "--game", GAME, "--game", GAME), "leave them out"),
+        (("certify", "--game", GAME, "--infosets0", "0.zip"), "leave them out"),
         (("certify", "--game", "mini-2x3k3-abrupt-after-1"), "empty boards"),
         (("certify", "0.zip", "nowhere.zip"), "nowhere.zip"),
         (("certify", "0.zip", "uniform", "--game", GAME, "-o", "0.zip"), "0.zip"),
