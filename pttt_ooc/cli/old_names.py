@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,22 +64,23 @@ def _in_full(name: str) -> str:
 
 def _replace(arguments: list[str], old: str, new: str, root: Any) -> list[str]:
     """The arguments, with `new` in place of `old` if they begin with it."""
-    words, options = [one for one in old.split() if not one.isupper()], new.split()
-    rest = arguments[len(words) :]
+    words = [one for one in old.split() if not one.isupper()]
     if arguments[: len(words)] != words:
         return arguments
+    renewed, rest = new.split(), arguments[len(words) :]
     if words == old.split():
-        return [*options, *rest]
-    places = _plain_places(rest, _command(options, root))
-    there = _command(words, root) is not None and "--terminal" in rest
-    if len(places) != 1 or there or (old.endswith("GAME") and Path(rest[places[0]]).exists()):
+        return [*renewed, *rest]
+    # The only argument that is no option takes the place of the word in capitals, unless the old name is meant.
+    places = _plain_places(rest, _command(renewed, root))
+    meant = "--terminal" in rest and _command(words, root) is not None
+    if len(places) != 1 or meant or (renewed[-1] == "GAME" and Path(rest[places[0]]).exists()):
         return arguments
     value = rest.pop(places[0])
-    return [*options[:-1], value, *rest]
+    return [*renewed[:-1], value, *rest]
 
 
 def _command(words: Sequence[str], root: Any) -> Any:
-    """The command that these words name; None if there is none."""
+    """The command that these words begin with; None if there is none."""
     for word in words:
         if hasattr(root, "commands"):
             root = root.commands.get(word)
@@ -88,14 +89,7 @@ def _command(words: Sequence[str], root: Any) -> Any:
 
 def _plain_places(arguments: Sequence[str], command: Any) -> list[int]:
     """The places of arguments that are neither options nor values of options."""
-    valued = [one for one in command.params if one.param_type_name == "option" and not one.is_flag]
-    return list(_find_plain(arguments, {name for one in valued for name in one.opts}))
-
-
-def _find_plain(arguments: Sequence[str], valued: set[str]) -> Iterator[int]:
-    """As :func:`_plain_places`; `valued`: the options that take a value."""
-    value = False
-    for place, one in enumerate(arguments):
-        if not value and not one.startswith("-"):
-            yield place
-        value = not value and one in valued
+    options = [one for one in command.params if one.param_type_name == "option"]
+    valued = {name for one in options if not one.is_flag for name in one.opts}
+    before = ["", *arguments]
+    return [n for n, one in enumerate(arguments) if not one.startswith("-") and before[n] not in valued]
