@@ -85,10 +85,10 @@ def exact(
 ) -> None:
     """Find a game's value and an equilibrium without listing infosets.
 
-    Four commands lead to an exact equilibrium.  `pttt solve` lists all infosets and takes minutes: `make solve` runs it
-    and writes the files for the course and a report.  `pttt exact` lists nothing and takes seconds; it also finds the
-    value of games that cannot be listed.  `pttt certify` proves a value, as a fraction, in a file that `pttt verify`
-    checks.  `pttt lab equilibria` tells which equilibria there are, for a game may have many.
+    Which road to the exact equilibrium?  `make solve` takes about a minute: `pttt solve` and a last step, with all
+    infosets, the files for the course and a report.  `pttt exact` takes seconds on nine squares and lists no infosets,
+    so it also finds values of games too large for a list.  `pttt certify` proves a value as a fraction, which `pttt
+    verify` checks.  `pttt lab equilibria` tells which equilibria there are: a game may have many.
 
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
