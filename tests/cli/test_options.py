@@ -61,6 +61,18 @@ def test_every_command_has_short_and_long_help(command, capsys):
     assert shown[0] == shown[1] and shown[0].startswith(f"Usage: pttt {command} ")
 
 
+def test_options_are_below_headings_the_general_ones_last(capsys):
+    with pytest.raises(SystemExit):
+        ROOT.main(["web", "--help"], prog_name="pttt")
+    told = capsys.readouterr().out
+    headings = [line for line in told.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    own = ["Phantom games:", "On the terminal:", "Other games:", "How bots run:"]
+    assert headings == ["Arguments:", *own, "Options:"]
+    assert all(
+        told.count(f"\n  {option} ") == 1 for one in COMMANDS["web"].params for option in one.opts[:1] if "--" in option
+    )
+
+
 def test_fields_of_a_named_tuple_become_options():
     taken = []
 

@@ -79,6 +79,13 @@ def test_a_report_is_picked(picking):
     assert f"report no. {picking.report}" in page and f"report no. {later}" not in page
 
 
+@pytest.mark.parametrize("words", [["17"], ["strategies", "17"], ["Team A", "strategies", "17", "18"]])
+def test_who_picks_is_told_by_a_team_or_a_server(words, tmp_path):
+    done = pttt("course", "pick", *words, "--data", tmp_path / "course")
+    assert done.returncode == 1 and done.stderr.startswith("Name the team, the assignment and the submission; a team")
+    assert not (tmp_path / "course").exists()
+
+
 @pytest.mark.slow
 def test_a_team_picks_by_command(picking):
     with served(picking.client.app) as url:
