@@ -62,7 +62,6 @@ CONTENTS = {
         "library",
         "score",
         "exact",
-        "proof",
         "grader",
     ],
     "Other games": ["smbc", "extreme", "arena"],

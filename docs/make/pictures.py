@@ -333,7 +333,9 @@ def board_picture() -> None:
         for square in range(9):
             x, y = left + square % 3 * SQUARE, TOP + square // 3 * SQUARE
             if str(square) in text:  # the opponent's mark
-                parts.append(f'<rect x="{x}" y="{y}" width="{SQUARE - 4}" height="{SQUARE - 4}" rx="6" fill="#b9c2cc"/>')
+                parts.append(
+                    f'<rect x="{x}" y="{y}" width="{SQUARE - 4}" height="{SQUARE - 4}" rx="6" fill="#b9c2cc"/>'
+                )
                 cross = f"M{x + 25} {y + 25}l30 30m0 -30l-30 30"
                 parts.append(f'<path d="{cross}" stroke="#32404e" stroke-width="7" stroke-linecap="round"/>')
             else:
