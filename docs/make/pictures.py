@@ -308,13 +308,18 @@ def chances_of(game: str, player: int, text: str) -> dict[int, float]:
     return {square: weight / total for square, weight in pairs}
 
 
+def tile(x: float, y: float, fill: str) -> str:
+    """An empty square of a board."""
+    return f'<rect x="{x}" y="{y}" width="{SQUARE - 4}" height="{SQUARE - 4}" rx="6" fill="{fill}"/>'
+
+
 def square_of(x: float, y: float, chance: float, shade: float) -> str:
     """A square with its probability; the shade says how large that is.  Nothing here depends on the page's colour."""
     fill = ",".join(str(round(a + shade * (b - a))) for a, b in zip(PALE, DEEP, strict=True))
-    ink = "#fff" if shade > 0.72 else "#0b2239"
+    ink, told = "#fff" if shade > 0.72 else "#0b2239", f"{100 * chance:.1f}%" if chance else "0"
     return (
-        f'<rect x="{x}" y="{y}" width="{SQUARE - 4}" height="{SQUARE - 4}" rx="6" fill="rgb({fill})"/>'
-        f'<text x="{x + SQUARE / 2 - 2}" y="{y + SQUARE / 2 + 5}" fill="{ink}">{f"{100 * chance:.1f}%" if chance else 0}</text>'
+        tile(x, y, f"rgb({fill})")
+        + f'<text x="{x + SQUARE / 2 - 2}" y="{y + SQUARE / 2 + 5}" fill="{ink}">{told}</text>'
     )
 
 
