@@ -248,8 +248,8 @@ to place one of yours.
 `python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`, which also has the settings, the
 seed and a digest of each strategy. A budget is processor seconds of one thread for learning, without evaluations, on a
 machine with two to ten times as much to do as processors; or a number of iterations (it.). Agents without a budget
-learn nothing. Where chance has a part in learning, the number is the mean over the seeds, with Student's 95% interval of
-it, cut off at 0; a seed is one training from the beginning. Settings are the defaults of `pttt solve` and `pttt lab
+learn nothing. Where chance has a part in learning, the number is the mean over the seeds, with Student's 95% interval
+of it, cut off at 0; a seed is one training from the beginning. Settings are the defaults of `pttt solve` and `pttt lab
 learn`, but for those that are named.
 
 Rows with the same seconds compare learners at the same processor time, rows with a number of iterations at the same
