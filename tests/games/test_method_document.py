@@ -22,7 +22,7 @@ def test_the_game_on_a_sheet_of_paper_is_evaluated_as_shown(tmp_path, capsys):
 @pytest.mark.slow
 def test_the_views_are_counted(capsys):
     with pytest.raises(SystemExit):
-        main(["info", "pttt-abrupt"])
+        main(["info", "--game", "pttt-abrupt"])
     out = capsys.readouterr().out
     first, second = re.search(r"^views +([\d,]+) \(player 0 to move\) and ([\d,]+) \(player 1", out, re.M).groups()
     text = " ".join(TEXT.split())
