@@ -62,6 +62,7 @@ CONTENTS = {
         "library",
         "score",
         "exact",
+        "proof",
         "grader",
     ],
     "Other games": ["smbc", "extreme", "arena"],
