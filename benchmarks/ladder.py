@@ -6,7 +6,7 @@ all rows of ``benchmarks/ladder.yaml`` that are not there yet; it may be killed 
 ``docs/lab/ladder.md`` of the lines.  ``check`` makes the agents of lines again, with the recorded number of iterations,
 and compares them; ``check --sample 8 --seed 1`` draws eight of them.
 
-An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
+An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt lab learn`, such as
 ``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
 the exact best responses to their strategies.  Seconds are processor time of this process on one thread, for learning
 alone.
