@@ -60,7 +60,7 @@ docs: $(DOCS) ## build the documentation as a website in build/docs, and check i
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
 
-certificates: $(DEV) ## make all certificates of docs/proof.md anew in build/proof, verify them, and add the pages that use them
+certificates: $(DEV) ## make all certificates of docs/exact.md anew in build/proof, verify them, and add the pages that use them
 	$(BIN)/python -m docs.make.certificates build/proof
 	$(BIN)/python docs/make/pages.py build/proof
 

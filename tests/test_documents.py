@@ -78,6 +78,24 @@ def test_the_readme_is_one_screen():
     assert len(lines) <= 52 and all(len(line) <= 100 for line in lines)
 
 
+def test_the_readme_s_program_prints_what_it_shows():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [program] = re.findall(r"```python\n(.*?)```", text, re.S)
+    test = doctest.DocTestParser().get_doctest(program, {}, "README.md", "README.md", 0)
+    assert len(test.examples) <= 6
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_readme_tells_how_much_the_proof_of_the_largest_game_lists():
+    """In thousands, as the two plans of its certificate say."""
+    from docs.make.certificates import PROOF, sizes
+
+    infosets, _ = sizes(PROOF / "pttt-3x4k3-abrupt.txt.gz")
+    listed = sum(int(number.replace(",", "")) for number in infosets.split(" + "))
+    told = f"game with 60 billion infosets; the [proof](docs/exact.md#proof) lists {round(listed, -3):,} of them."
+    assert told in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+
 def places_of(page):
     """The anchors that code hosts and the website give to the headings of a page."""
     found, tokens = set(), list(tokens_of(page))

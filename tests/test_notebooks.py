@@ -60,7 +60,7 @@ def test_student(place, capsys):
 def test_researcher(place, capsys):
     space, _ = run("researcher")
     out = capsys.readouterr().out
-    assert "uniform: 0.8952" in out, "half of the sum that docs/lab/eas.md has"
+    assert "uniform: 0.8952" in out, "half of the sum that docs/score.md has"
     assert "iteration 100" in out and "stochastic: exploitability" in out and "greedy: exploitability" in out
     assert space["found"].loss.low > 0
 

@@ -2,7 +2,7 @@
 
 For each game with a certificate that does not take an hour, or those that are named, ``pttt certify`` writes a
 certificate to the directory, and ``proof/verify.py`` and ``pttt verify`` check it, each in a process of its own.  The
-rows of the table in ``docs/proof.md`` are printed, with processor seconds and memory.  An equilibrium need not be
+rows of the table in ``docs/exact.md`` are printed, with processor seconds and memory.  An equilibrium need not be
 unique: a certificate may differ from the committed one, and is said to.
 """
 

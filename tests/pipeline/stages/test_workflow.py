@@ -4,6 +4,7 @@ import fcntl
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -162,6 +163,17 @@ def test_full_run_makes_everything(workflow):
             assert described["digest"] == content_digest(workflow.data / name)
     assert workflow.manifest("solve")["result"]["nashconv"] <= 0.01
     assert workflow.manifest("evaluate")["solution"]["nashconv"] <= 0.01
+
+
+@pytest.mark.slow
+def test_the_programs_of_the_page_on_files_run(workflow):
+    """In their order, in one process, without this package; each reads what the run has written."""
+    text = (ROOT / "docs/files.md").read_text(encoding="utf-8")
+    programs = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
+    assert len(programs) > 6 and not any("pttt_ooc" in program for program in programs)
+    command = [sys.executable, "-c", "\n".join(programs)]
+    done = subprocess.run(command, cwd=workflow.directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
