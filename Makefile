@@ -51,7 +51,7 @@ check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakefmt --check workflow
 	! $(BIN)/snakemake --lint 2>&1 | grep -v 'Specify a conda environment' | grep -E '^    \* |rror'
 
 docs: $(DOCS) ## build the documentation as a website in build/docs, and check its links
@@ -70,7 +70,7 @@ mutate: $(DEV) $(REFEREE) ## change the package in small ways and check that a t
 format: $(DEV) ## format the sources as check wants them
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
-	$(BIN)/snakefmt Snakefile workflow
+	$(BIN)/snakefmt workflow
 
 lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest versions)
 	$(COMPILE) --group installer --output-file envs/requirements-uv.txt

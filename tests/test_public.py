@@ -108,3 +108,27 @@ def test_the_paper_says_what_the_documentation_says():
         assert (ROOT / path).exists()
     lines = len((ROOT / "examples/ppo.py").read_text().splitlines())
     assert f"PPO in {lines} lines" in paper
+
+
+def test_the_workflow_catalogue_finds_what_it_looks_for():
+    """Its conditions for "standardized usage"; a folder `workflow` without a Snakefile in it would hide ours."""
+    settings = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert {"mandatory-flags", "software-stack-deployment", "report"} == {*settings}
+    assert (ROOT / "workflow/Snakefile").exists() and not (ROOT / "Snakefile").exists()
+    assert {file.suffix for file in (ROOT / "workflow/rules").iterdir() if file.is_file()} == {".smk"}
+    assert {"snakemake", "workflow"} <= set(re.findall(r"\w+", (ROOT / "README.md").read_text().lower()))
+    readme = (ROOT / "config/README.md").read_text()
+    for text in (settings["mandatory-flags"]["desc"], readme):
+        [extras] = re.findall(r'pip install\s+"pttt-ooc\[([\w,]+)\]"', text)
+        assert {*extras.split(",")} <= {*PROJECT["optional-dependencies"]}
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for keys, default in re.findall(r"^\| `([\w: ]+)` \| .* \| `?([\w.-]+)`? \|$", readme, re.MULTILINE):
+        value = config
+        for key in keys.split(": "):
+            value = value[key]
+        assert default in (str(value), "three"), keys
+
+
+def test_the_root_is_one_screen():
+    visible = {path.name for path in ROOT.iterdir() if not path.name.startswith((".", "__"))} - {"build", "dist"}
+    assert len(visible) <= 20, sorted(visible)
