@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import pttt_ooc
+from pttt_ooc.pipeline.stages import DEFAULT_RUN
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -132,3 +133,11 @@ def test_the_workflow_catalogue_finds_what_it_looks_for():
 def test_the_root_is_one_screen():
     visible = {path.name for path in ROOT.iterdir() if not path.name.startswith((".", "__"))} - {"build", "dist"}
     assert len(visible) <= 20, sorted(visible)
+
+
+def test_the_published_digest_is_that_of_the_default_run():
+    """A test of the full game (`pytest -m full tests/pipeline/stages/test_budgets.py`) makes this run and compares."""
+    assert DEFAULT_RUN in (ROOT / "CHANGELOG.md").read_text()
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        published = re.findall(r"\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{32}\b", page.read_text())
+        assert {*published} <= {DEFAULT_RUN}, page

@@ -12,7 +12,19 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.cli import equilibria, exact, games, inspection, plan, proof, score, servers, solutions, strategies
+from pttt_ooc.cli import (
+    equilibria,
+    exact,
+    games,
+    inspection,
+    plan,
+    proof,
+    score,
+    servers,
+    solutions,
+    strategies,
+    workflow_copy,
+)
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course.server import bot_commands as league
@@ -30,6 +42,7 @@ GROUPS = (
     exact,
     equilibria,
     proof,
+    workflow_copy,
     servers,
     hand_in,
     course,

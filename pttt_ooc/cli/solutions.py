@@ -29,6 +29,7 @@ from pttt_ooc.options import (
     check_game,
     with_keys,
 )
+from pttt_ooc.pipeline.stages import DEFAULT_RUN
 from pttt_ooc.types import Precision
 
 KEYS = ("symmetry", "run", "memory_mb", "solve")
@@ -40,7 +41,7 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: pttt export data/pttt-abrupt/full --output results --dtype float64")(export)
     app.command(epilog="Example: pttt solve --target-nashconv 1e-4 --max-minutes 120", cls=with_keys(*KEYS))(solve)
     app.command(epilog="Example: pttt fsck data")(fsck)
-    app.command(epilog="Example: pttt verify-run data/pttt-abrupt/full 8a3ad66d6ceaf6c2be6dbd2a0a4d7c3e")(verify_run)
+    app.command(epilog=f"Example: pttt verify-run data/pttt-abrupt/full {DEFAULT_RUN}")(verify_run)
 
 
 def export(
@@ -173,8 +174,9 @@ def verify_run(
 ) -> None:
     """Print the digest of a run, or compare it with a published one.
 
-    It covers all products of all stages and their manifests, except times, memory and versions: equal configurations
-    have equal digests, as docs/files.md says under "What 'the same bits' means". All files on disk are checked.
+    The digest covers what all stages have computed, but not the report, times, memory and versions. Equal
+    configurations have equal digests: docs/files.md says more under "What 'the same bits' means". All files of the
+    run are checked. The digest in the example below is that of the workflow's default run.
     """
     from pttt_ooc.pipeline.stages.fsck import run_digest
 

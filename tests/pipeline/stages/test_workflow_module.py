@@ -30,6 +30,7 @@ use rule * from pttt_ooc
 """
 
 
+@pytest.mark.slow
 def test_a_deployed_workflow_plans_all_stages(tmp_path):
     """`snakedeploy` copies the folder `config`, and writes a Snakefile that uses ours with the same names."""
     shutil.copytree(ROOT / "config", tmp_path / "config")
