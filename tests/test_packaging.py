@@ -145,10 +145,32 @@ def test_the_citation_is_of_this_version():
     assert citation["authors"] == PROJECT["authors"]
 
 
+def versions_in(lock):
+    return set(re.findall(r"^([\w.-]+==[^ ;]+)", (ROOT / f"envs/{lock}.txt").read_text(), re.MULTILINE))
+
+
+def test_an_environment_that_can_solve_grows_and_never_changes():
+    """What `make solve` installs has the versions of the whole lock, and leaves out large libraries of other parts."""
+    assert versions_in("requirements-solve") < versions_in("requirements") <= versions_in("requirements-dev")
+    left_out = {line.partition("==")[0] for line in versions_in("requirements") - versions_in("requirements-solve")}
+    assert {"pandas", "scikit-learn", "statsmodels", "cryptography"} <= left_out
+    assert not {"snakemake", "highspy", "fastapi"} & left_out
+
+
+def test_what_make_solve_installs_depends_on_its_targets():
+    def lock_of(*arguments):
+        command = ["make", "-n", "-B", "-s", "solve", *arguments]
+        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        return set(re.findall(r"-r envs/(requirements(?:-solve)?)\.txt", told))
+
+    assert lock_of() == lock_of("TARGETS=smbc") == {"requirements-solve"}
+    assert lock_of("TARGETS=arena") == lock_of("TARGETS=extreme") == {"requirements-solve", "requirements"}
+
+
 def test_without_snakemake_make_says_so(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / ".venv").mkdir()
-    command = ["make", "-o", ".venv/.runtime", "solve"]
+    command = ["make", "-o", ".venv/.solve", "solve"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and done.stderr.startswith("The workflow needs Snakemake, which is not in .venv: ")
 
@@ -171,7 +193,7 @@ def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
         (environment / name).chmod(0o755)
     (tmp_path / "pttt_ooc").mkdir()
     (tmp_path / "pttt_ooc/own.py").write_text("number = 1", encoding="utf-8")
-    run(["make", "--quiet", ".venv/.runtime"], tmp_path)
+    run(["make", "--quiet", ".venv/.solve"], tmp_path)
     for place, wanted in ((packages / "some", "module"), (tmp_path / "pttt_ooc", "own")):
         assert [file.name.partition(".")[0] for file in place.rglob("*.pyc")] == [wanted]
 
