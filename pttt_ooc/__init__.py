@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pttt_ooc.library.api.structures import configure
     from pttt_ooc.library.api.values import best_response, compare, evaluate
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 # Names are looked up when they are used: importing the package, as `pttt --help` does, loads nothing.
 _HOMES = {

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from pttt_ooc.options import Group
+from pttt_ooc.pipeline.stages import DEFAULT_RUN
 
 _FILES, _CHECKS = "pttt_ooc.cli.strategy_files", "pttt_ooc.cli.run_checks"
 _ARENA = "pttt_ooc.other_games.arena.terminal.lab_commands"
@@ -28,7 +29,8 @@ SECTIONS = {
     },
     "What is on disk": {
         "fsck": (f"{_CHECKS}:fsck", "data"),
-        "verify-run": (f"{_CHECKS}:verify_run", "data/pttt-abrupt/full 8a3ad66d6ceaf6c2be6dbd2a0a4d7c3e"),
+        "verify-run": (f"{_CHECKS}:verify_run", f"data/pttt-abrupt/full {DEFAULT_RUN}"),
+        "workflow": ("pttt_ooc.cli.workflow_copy:copy", "games"),
     },
     "The arena: claims": {
         "experiment": (f"{_ARENA}:experiment", "examples/arena/ultimate.yaml heur1-random"),

@@ -44,8 +44,9 @@ def verify_run(
 ) -> None:
     """Print the digest of a run, or compare it with a published one.
 
-    It covers all products of all stages and their manifests, except times, memory and versions: equal configurations
-    have equal digests, as docs/files.md says under "What 'the same bits' means". All files on disk are checked.
+    The digest covers what all stages have computed, but not the report, times, memory and versions. Equal
+    configurations have equal digests: docs/files.md says more under "What 'the same bits' means". All files of the
+    run are checked. The digest in the example below is that of the workflow's default run.
     """
     from pttt_ooc.pipeline.stages.fsck import run_digest
 

@@ -1,6 +1,7 @@
 """Little memory: a hard limit for every process of the workflow, and the same bits as without one."""
 
 import json
+import platform
 import resource
 import shutil
 import subprocess
@@ -13,13 +14,14 @@ from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.config import SolveConfig, check_config
 from pttt_ooc.disk.memory import MemoryNeeds, leaves
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.pipeline.stages import STAGES
+from pttt_ooc.pipeline.stages import DEFAULT_RUN, STAGES
 from pttt_ooc.pipeline.stages import enumerate as enumerate_stage
 from pttt_ooc.pipeline.stages import evaluate as evaluate_stage
 from pttt_ooc.pipeline.stages import export as export_stage
 from pttt_ooc.pipeline.stages import index as index_stage
 from pttt_ooc.pipeline.stages import solve as solve_stage
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.fsck import run_digest
 from pttt_ooc.pipeline.stages.memory_plan import plan_memory
 from tests.kits import helpers
 from tests.kits.patience import PATIENCE
@@ -112,6 +114,8 @@ def test_the_configuration_as_shipped_on_16_cores(tmp_path):
         assert manifest["usage"]["peak_anonymous_mb"] <= memory["projected_mb"] <= memory["budget_mb"] == 512, stage
     assert [found[stage]["usage"]["threads"] for stage in STAGES] == [1, 1, 16, 16, 4, 1]
     assert found["solve"]["result"]["stopped_by"] == "target_nashconv"
+    if platform.machine() == "x86_64":
+        assert run_digest(data) == DEFAULT_RUN
 
 
 GAME = "mini-2x2k2-abrupt"

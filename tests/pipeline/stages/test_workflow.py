@@ -27,7 +27,7 @@ from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[3]
-PARTS = ("Snakefile", "config.yaml", "envs", "profiles", "workflow", "pttt_ooc")
+PARTS = ("config.yaml", "envs", "profiles", "workflow", "pttt_ooc")
 GAME = "mini-2x3k2-abrupt"
 LOCKS = (LOCK, STRUCTURE_LOCK, RUN_LOCK, STRUCTURE_RUN_LOCK)
 ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**6, "commit_seconds": 0}
@@ -494,7 +494,9 @@ def test_snakemake_report(workflow):
 
 
 def test_scripts_are_short_and_belong_to_rules():
-    rules = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")])
+    rules = "".join(
+        file.read_text() for file in [ROOT / "workflow/Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    )
     scripts = list((ROOT / "workflow/scripts").glob("*.py"))
     wings = {file.stem for file in (ROOT / "workflow/rules").glob("*.smk")}
     assert {script.stem for script in scripts if script.stem.split("_")[0] not in wings} == set(STAGES)
