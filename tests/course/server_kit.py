@@ -35,7 +35,7 @@ from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.server.web_process import server_of
 from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.judging import Judge
-from pttt_ooc.course.strategies.starter_kit import ensure_kit
+from pttt_ooc.course.strategies.starter_kit import is_missing, write_kit
 from pttt_ooc.course.strategies.worker import take_in_baseline
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
@@ -153,7 +153,9 @@ class Lab:
         self.run()
 
     def kit(self):
-        ensure_kit(self.storage, self.settings, self.assessor)
+        if is_missing(self.storage, self.settings):
+            orders, index = self.settings.orders(self.data), self.assessor.engine.index
+            write_kit(self.storage.kit, self.settings, orders, index, self.assessor.rows)
 
     def post(self, token, player, content, **options):
         files = {"player": (None, str(player)), "file": ("anything.zip", content)}

@@ -214,7 +214,7 @@ def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
 def under_way(row: Judged, place: int | None, pulse: Path) -> dict[str, Any]:
     """How far a verdict is, for its page: ``place`` in the queue, ``sign`` of life of the worker, and the ``stamp``."""
     sign = read_sign(pulse)
-    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{bool(sign.waits_for)}"
+    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{sign.waits_for}"
     return {"place": place, "sign": sign, "stamp": stamp}
 
 

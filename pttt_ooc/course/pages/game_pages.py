@@ -231,7 +231,7 @@ async def take_in_by_program(
 
 
 def _describe_submission(own: Course, row: Submission) -> SubmissionOut:
-    found = SubmissionOut.of(row, _place(own, row.id))
+    found = SubmissionOut.of(row, _place(own, row.id), sign=read_sign(own.storage.alive))
     return found.model_copy(update={"url": f"/games/{own.settings.game}/submissions/{row.id}"})
 
 

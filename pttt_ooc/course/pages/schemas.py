@@ -7,9 +7,10 @@ import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.course.agents.standings import Row
-from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.models import QUEUED, Submission
 from pttt_ooc.course.data.standings import TIE, Matrix, Place, Standing, clip_exploitability
 from pttt_ooc.course.strategies.certificates import PairCertificate
+from pttt_ooc.site.service.pulse import Sign
 from pttt_ooc.site.shell.schemas import moment
 
 
@@ -33,6 +34,7 @@ class SubmissionOut(BaseModel):
     player: int
     status: str = Field(description="Queued, Validating, Evaluating, Accepted or Rejected.")
     position: int | None = Field(description="Place in the queue, from 1; 0: it is being judged; null: it has been.")
+    waits_for: str | None = Field(description="While it is queued: why nothing is judged yet, if so; else null.")
     progress: float = Field(description="Share of the status's work that is done, 0 to 1.")
     note: str
     detail: str
@@ -51,8 +53,10 @@ class SubmissionOut(BaseModel):
     url: str
 
     @classmethod
-    def of(cls, s: Submission, position: int | None, place: Place | None = None) -> SubmissionOut:
-        """A row of the database, and where it stands, if that is known."""
+    def of(
+        cls, s: Submission, position: int | None, place: Place | None = None, sign: Sign | None = None
+    ) -> SubmissionOut:
+        """A row of the database, and, if they are known, where it stands and what the worker does."""
         received = moment(s.received_at)
         assert received is not None
         same = ("id", "player", "status", "progress", "note", "detail", "size", "digest", "best")
@@ -65,6 +69,7 @@ class SubmissionOut(BaseModel):
             rank=place.rank if place else None,
             rank_before=place.before if place else None,
             position=position,
+            waits_for=(sign.words or None) if sign and s.status == QUEUED else None,
             received_at=received,
             finished_at=moment(s.finished_at),
             url=f"/submissions/{s.id}",

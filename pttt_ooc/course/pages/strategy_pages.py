@@ -24,12 +24,23 @@ from pttt_ooc.course.grades.decisions import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.api import file_of, submission_of
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
-from pttt_ooc.course.pages.context import Course, Number, Signed, UsedCourse, check_shown, needed_team, reader, shown_to
+from pttt_ooc.course.pages.context import (
+    Course,
+    Number,
+    Signed,
+    UsedCourse,
+    check_shown,
+    needed_team,
+    reader,
+    shown_to,
+    under_way,
+)
 from pttt_ooc.course.pages.intakes import strategies
 from pttt_ooc.course.pages.rankings import RankedGame, leaderboard_ranking
 from pttt_ooc.course.pages.uploads import from_browser
 from pttt_ooc.course.strategies import figures, submissions
 from pttt_ooc.pipeline.show.pictures import MARKS
+from pttt_ooc.site.service.pulse import read_sign
 from pttt_ooc.site.shell.forms import own_form
 from pttt_ooc.site.shell.ranking import AskedRanking, Order
 from pttt_ooc.site.shell.rendering import is_piece, is_seen, render_part, wants_part
@@ -108,7 +119,8 @@ def _submissions_part(request: Request, team: Team | None, shown: Shown) -> Mark
 def _stamp(session: Session, course: Course, team: Team | None) -> str:
     """A text that changes whenever a submission or the quota of `team` does."""
     left = course.quota(session, team) if team else None
-    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (
+    words = read_sign(course.storage.alive).words
+    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}-{words}" + (
         f"-{left.hourly}-{left.daily}-{left.places}" if left else ""
     )
 
@@ -134,7 +146,8 @@ def _list_context(course: Course, account: Account | None, page: int, of: int | 
             found = course.cache.current(("listed", page, of, status), revision, make)
         else:
             found = make()
-        return {**found, "stamp": stamp, "quota": course.quota(session, team) if team else None}
+        words = read_sign(course.storage.alive).words
+        return {**found, "words": words, "stamp": stamp, "quota": course.quota(session, team) if team else None}
 
 
 @router.get("/submissions/{number}")
@@ -157,8 +170,7 @@ def _one(course: Course, account: Account | None, number: int) -> Shown:
         "submission": found,
         "ruling": ruling,
         "standing": standing,
-        "place": place,
-        "stamp": f"{found.changed_at:.3f}-{place}",
+        **under_way(found, place, course.storage.alive),
         "charts": figures.charts(history, time.time()),
         "value": course.game_value(),
         "game": course.settings.rules,

@@ -324,10 +324,19 @@ def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], 
             raise CourseError(f"{server.url} does not answer any more; the submission is safe there.")
 
 
+_JUDGING = {
+    "Validating": "Being judged: the file is read",
+    "Evaluating": "Being judged: the best response is computed",
+}
+
+
 def _state(submission: dict[str, Any]) -> str:
     status = str(submission["status"])
     if status == "Queued":
-        return f"Queued, number {submission['position']}"
+        told = f"Queued, number {submission['position']}"
+        return f"{told}. {waits}" if (waits := submission.get("waits_for")) else told
+    if status in _JUDGING:
+        return _JUDGING[status]
     if status == "Accepted":
         best = ", your team's best" if submission["best"] else ""
         told = (
