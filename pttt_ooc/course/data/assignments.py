@@ -42,12 +42,15 @@ class Term:
         Whether public pages show aliases of teams.
     team_size
         Students of a team that students make themselves; 0: instructors make the teams.
+    show_solution
+        Whether students see the solutions of the games.
     """
 
     timezone: str = "UTC"
     late_days: int = 0
     aliases: bool = False
     team_size: int = 0
+    show_solution: bool = False
 
     @property
     def zone(self) -> ZoneInfo:

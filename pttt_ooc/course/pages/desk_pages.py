@@ -21,6 +21,7 @@ from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.data.term_tables import INSTRUCTOR, Rejudgement
 from pttt_ooc.course.grades import checkup, decisions, downloads, exports, gradebook, rejudging, search, similarity
 from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.diagnosis import notes
 from pttt_ooc.course.grades.overview import announcements, overview
 from pttt_ooc.course.pages.context import Course, Number, UsedCourse
 from pttt_ooc.course.pages.intakes import reports_of
@@ -63,7 +64,14 @@ def desk_page(
         wanted = search.find_teams(session, teams, search_for[:100])
     points = {(line.team.id, line.assignment.id): line.points for line in lines}
     found = [team for number, team in teams.items() if wanted is None or number in wanted]
-    context = {"problems": problems, "teams": found, "assignments": assignments, "points": points, "people": people}
+    context = {
+        "problems": problems,
+        "notes": notes(course.storage.data),
+        "teams": found,
+        "assignments": assignments,
+        "points": points,
+        "people": people,
+    }
     more = {"search": search_for[:100], "instructor": _is_instructor(account), **describe_times(told["zone"])}
     return render(request, "course/desk.html", account, team=None, **context, **told, **more)
 

@@ -15,6 +15,8 @@ from pttt_ooc.course.people.people import authenticate_staff, team_of
 from pttt_ooc.site.shell.parts import Link
 from pttt_ooc.site.shell.shell import Account
 
+_DESK = Link("/course/desk", "Desk", "Course")
+
 
 @dataclass(frozen=True)
 class _PersonAccount:
@@ -90,7 +92,6 @@ class TeamAccounts:
 
     token_label = "Your team’s token"
     token_help = "The instructors hand it out; it is secret. If it is lost, or known to others, ask them for a new one."
-    home = "/submissions"
 
     def __init__(self, database: Database, session_seconds: float, other_ways: Sequence[Link] = ()) -> None:
         self._database, self._seconds, self.other_ways = database, int(session_seconds), other_ways
@@ -122,5 +123,15 @@ class TeamAccounts:
     def page_of(self, account: Account) -> str:
         """Address of the desk for people with rights, of the account of students, and of a team that has its token."""
         if isinstance(account, Staff):
-            return "/course/desk"
+            return _DESK.target
         return "/account" if person_behind(account) else f"/teams/{account.id}"
+
+    def first_page_of(self, account: Account, wanted: str) -> str:
+        """The desk for people with rights, unless they wanted another page of it; what others wanted, or their form."""
+        if isinstance(account, Staff):
+            return wanted if wanted.startswith(f"{_DESK.target}/") else _DESK.target
+        return wanted or "/submissions"
+
+    def links_of(self, account: Account) -> Sequence[Link]:
+        """The desk, for people with rights."""
+        return (_DESK,) if isinstance(account, Staff) else ()

@@ -236,11 +236,12 @@ def doctor(
 ) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
     with extra("course", "The course"):
-        from pttt_ooc.course.grades.diagnosis import diagnosis
+        from pttt_ooc.course.grades.diagnosis import diagnosis, notes
         from pttt_ooc.disk.permissions import private
     with private():
         found = diagnosis(here.data, digests)
-    tell(found, here, found or ["Nothing needs attention."])
+        beside = notes(here.data)
+    tell(found, here, [*(found or ["Nothing needs attention."]), *beside])
     if found:
         raise typer.Exit(1)
 

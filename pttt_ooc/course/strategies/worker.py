@@ -48,9 +48,8 @@ def take_in_baseline(database: Database, storage: Storage, assessor: Assessor) -
             if session.scalar(select(Submission).where(Submission.team_id == team.id, Submission.player == player)):
                 continue
         path = storage.incoming / f"uniform{player}.zip"
-        export_strategy(
-            uniform_strategy(assessor.engine.index, player), assessor.rows[player], path, compression_level=6
-        )
+        # Compressed in a hurry: all submissions wait for it.
+        export_strategy(uniform_strategy(assessor.engine.index, player), assessor.rows[player], path)
         incoming = read_file(storage, path)
         path.unlink()
         make = partial(_submission, incoming, team, player)
