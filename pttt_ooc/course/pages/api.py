@@ -130,8 +130,8 @@ def _one(course: UsedCourse, account: Account | None, number: int) -> Submission
         found = submission_of(session, number)
         check_shown(session, found, account)
         place = standings.place_of(session, found, veil(session))
-        sign = read_sign(course.storage.alive)
-        return SubmissionOut.of(found, queue.positions(session).get(found.id), place, sign)
+        compared, sign = standings.compare(session, found, veil(session)), read_sign(course.storage.alive)
+        return SubmissionOut.of(found, queue.positions(session).get(found.id), place, compared, sign)
 
 
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)

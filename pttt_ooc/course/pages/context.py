@@ -25,11 +25,12 @@ from pttt_ooc.course.data.limits import InFlight, Limits, Quota, quota
 from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Judged, Submission, Team
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
-from pttt_ooc.course.data.standings import Standing, is_shown
+from pttt_ooc.course.data.standings import Comparison, Standing, is_shown
 from pttt_ooc.course.data.storage import Handout, Storage, find_handout
 from pttt_ooc.course.data.term_tables import Pair
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.accounts import Staff
+from pttt_ooc.course.strategies.figures import scale
 from pttt_ooc.course.strategies.game_facts import GameValue, stored_value
 from pttt_ooc.disk.permissions import private
 from pttt_ooc.pipeline.files.zipped_array import other_player
@@ -216,6 +217,14 @@ def under_way(row: Judged, place: int | None, pulse: Path) -> dict[str, Any]:
     sign = read_sign(pulse)
     stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{sign.waits_for}"
     return {"place": place, "sign": sign, "stamp": stamp}
+
+
+def scale_of(row: Submission, compared: Comparison | None) -> dict[str, Any]:
+    """The figure of a strategy beside others, for its page: ``compared``, and ``scale``; None without a figure."""
+    if compared is None or row.exploitability is None:
+        return {"compared": None, "scale": None}
+    ahead = compared.ahead.exploitability if compared.ahead else None
+    return {"compared": compared, "scale": scale(row.exploitability, compared.uniform, ahead)}
 
 
 def as_handed_in(file: Path, what: str, name: str, media_type: str) -> FileResponse:

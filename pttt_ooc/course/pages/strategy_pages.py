@@ -32,6 +32,7 @@ from pttt_ooc.course.pages.context import (
     check_shown,
     needed_team,
     reader,
+    scale_of,
     shown_to,
     under_way,
 )
@@ -165,11 +166,13 @@ def _one(course: Course, account: Account | None, number: int) -> Shown:
         place = queue.positions(session).get(found.id)
         ruling = ruling_of(session, STRATEGIES, found.id)
         standing = standings.place_of(session, found, veil(session))
+        compared = standings.compare(session, found, veil(session))
         history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {
         "submission": found,
         "ruling": ruling,
         "standing": standing,
+        **scale_of(found, compared),
         **under_way(found, place, course.storage.alive),
         "charts": figures.charts(history, time.time()),
         "value": course.game_value(),

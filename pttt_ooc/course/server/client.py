@@ -333,19 +333,25 @@ _JUDGING = {
 def _state(submission: dict[str, Any]) -> str:
     status = str(submission["status"])
     if status == "Queued":
-        told = f"Queued, number {submission['position']}"
-        return f"{told}. {waits}" if (waits := submission.get("waits_for")) else told
+        return submission.get("waits_for") or f"Queued, number {submission['position']}"
     if status in _JUDGING:
         return _JUDGING[status]
     if status == "Accepted":
-        best = ", your team's best" if submission["best"] else ""
-        told = (
-            f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_rank_text(submission)}"
-        )
-        return f"{told}. {submission['detail']}" if submission["detail"] else told
+        told = [f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{_scale_text(submission)}"]
+        if submission["best"]:
+            told.append(f"Your team's best{_rank_text(submission)}")
+        if submission.get("ahead") is not None:
+            told.append(f"Next: {submission['ahead_team']}, with {exploitability(submission['ahead'], 7)}")
+        return ". ".join([*told, submission["detail"]] if submission["detail"] else told)
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status
+
+
+def _scale_text(submission: dict[str, Any]) -> str:
+    """Between what the figure lies."""
+    uniform = submission.get("uniform")
+    return "" if uniform is None else f", where 0 is perfect and random play has {exploitability(uniform, 3)}"
 
 
 def _rank_text(submission: dict[str, Any]) -> str:
@@ -353,7 +359,8 @@ def _rank_text(submission: dict[str, Any]) -> str:
     rank, before, former = (submission[name] for name in ("rank", "before", "rank_before"))
     if rank is None:
         return ""
+    told = f", rank {rank} of {submission['ranks']}"
     if before is None or former is None:
-        return f", rank {rank}"
+        return told
     better = exploitability(before - submission["exploitability"], 7)
-    return f", rank {rank}{f' (before: {former})' if former != rank else ''}, better by {better}"
+    return f"{told}{f' (before: {former})' if former != rank else ''}, better by {better}"

@@ -42,10 +42,13 @@ def solution_store(settings: CourseSettings, storage: Storage) -> Path:
 
 
 def solution_note(settings: CourseSettings, storage: Storage, shown: bool) -> str:
-    """Whether students see the solution, as a sentence; empty if there is none."""
+    """Whether students see the solution, as a sentence; empty if the settings want none."""
     store = solution_store(settings, storage)
-    if not store.is_dir():
+    if settings.solution == "none":
         return ""
+    if not store.is_dir():
+        made = f"; `{solving_command(settings.game)}` makes one" if settings.solution is None else ""
+        return f"Teams cannot see where their strategies lose, as there is no solution in {store.parent}{made}."
     if shown:
         return f"Students see the solution in {store.parent}; without `show_solution` in course.yaml they do not."
     return f"Students do not see the solution in {store.parent}; `show_solution: true` in course.yaml shows it."

@@ -92,7 +92,7 @@ class Sign:
     def words(self) -> str:
         """What somebody is told whose submission waits, as a sentence; empty if the worker judges."""
         if not self.alive:
-            return "The process that judges is not running; tell the instructors."
+            return "The process that judges is not running yet; if this stays for minutes, tell the instructors."
         if not self.waits_for:
             return ""
         if self.waits_for.endswith("."):  # a failure
