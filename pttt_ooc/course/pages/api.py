@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data import queue, standings
 from pttt_ooc.course.data.assignments import veil
 from pttt_ooc.course.data.models import BASELINE, STATUSES, Submission
-from pttt_ooc.course.pages.context import Bearer, Number, UsedCourse, check_shown, shown_to
+from pttt_ooc.course.pages.context import Bearer, Number, UsedCourse, check_shown, no_team, shown_to
 from pttt_ooc.course.pages.intakes import strategies
 from pttt_ooc.course.pages.schemas import (
     CourseOut,
@@ -180,5 +180,5 @@ def _team(session: Session, name: str | None) -> int | None:
         return None
     row = teams.public_team(session, name)
     if row is None:
-        raise HTTPException(404, f"There is no team {name}.")
+        raise no_team(name)
     return row.id

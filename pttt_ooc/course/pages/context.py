@@ -141,7 +141,7 @@ def game_course(course: Course, game: str) -> Course:
 
 def _team_of_token(account: Annotated[Account, Depends(bearer)]) -> Team:
     if not isinstance(account, Team):
-        raise HTTPException(403, "This is for teams; your token is of a person with rights.")
+        raise HTTPException(403, "This is for teams; your token is an instructor’s or assistant’s.")
     return account
 
 
@@ -155,7 +155,7 @@ def needed_team(request: Request, team: Team | None, otherwise: str) -> Team:
     if team is None and reader(request, team) is None:
         raise HTTPException(401, otherwise)
     if team is None:
-        raise HTTPException(403, "This is for teams, and who is signed in here is in none.")
+        raise HTTPException(403, "This is for teams, and you are in none.")
     return team
 
 
@@ -172,6 +172,11 @@ def reader(request: Request, team: Team | None) -> Account | None:
     """Who is signed in, for the head of the page: a team, or somebody with rights."""
     account: Account | None = team or getattr(request.state, "account", None)
     return account
+
+
+def no_team(named: int | str) -> HTTPException:
+    """The refusal of an address that names a team that is not there."""
+    return HTTPException(404, f"There is no team {named}.")
 
 
 def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:

@@ -23,7 +23,7 @@ from pttt_ooc.course.grades import checkup, decisions, downloads, exports, grade
 from pttt_ooc.course.grades.decisions import Desk
 from pttt_ooc.course.grades.diagnosis import notes
 from pttt_ooc.course.grades.overview import announcements, overview
-from pttt_ooc.course.pages.context import Course, Number, UsedCourse
+from pttt_ooc.course.pages.context import Course, Number, UsedCourse, no_team
 from pttt_ooc.course.pages.intakes import reports_of
 from pttt_ooc.course.pages.term_pages import describe_times, send_zip
 from pttt_ooc.course.people import post
@@ -82,7 +82,7 @@ def team_page(request: Request, course: UsedCourse, account: Allowed, number: Nu
     with course.database.reading() as session:
         team = session.get(Team, number)
         if team is None or not team.of_students:
-            raise HTTPException(404, f"There is no team {number}.")
+            raise no_team(number)
         told = overview(session, course.storage.data, team, decided=True)
         people = members(session).get(team.id, [])
         history = {

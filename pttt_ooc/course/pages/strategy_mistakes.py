@@ -38,7 +38,7 @@ _PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainde
 _WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
 _KINDS = {"own mistake": "own", "opening": "openings"}
 _NO_SOLUTION = (
-    "This course has no solution of the game to measure mistakes against; ask those who run it to name one in its "
+    "This course has no solution of the game to measure mistakes against; ask the instructors to name one in its "
     "settings (solution)."
 )
 _NO_VALUE = "The course is getting ready; come back in a minute."

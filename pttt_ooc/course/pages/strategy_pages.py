@@ -31,6 +31,7 @@ from pttt_ooc.course.pages.context import (
     UsedCourse,
     check_shown,
     needed_team,
+    no_team,
     reader,
     scale_of,
     shown_to,
@@ -134,7 +135,7 @@ def _list_context(course: Course, account: Account | None, page: int, of: int | 
     def make() -> Shown:
         only = session.get(Team, of) if of else None
         if of and only is None:
-            raise HTTPException(404, f"There is no team {of}.")
+            raise no_team(of)
         rows = submissions.list_page(session, page, team=of, status=status, shown_if=shown_to(session, account))
         places = queue.positions(session)
         context: Shown = {"page": rows, "places": places, "of": of, "only": only, "status": status}
@@ -212,7 +213,7 @@ async def open_to_play(
 ) -> Response:
     """Open one of the team's own submissions for everybody to play against, or close it."""
     fields = await own_form(request, shell)
-    team = needed_team(request, team, "You are not signed in, or no longer; sign in and try again.")
+    team = needed_team(request, team, "You are not signed in any more; sign in and try again.")
     opened = fields.get("open") == "yes"
     await run_in_threadpool(submissions.open_to_play, course.database, number, opened, team.id)
     return RedirectResponse(f"/submissions/{number}" if fields.get("back") != "team" else f"/teams/{team.id}", 303)
@@ -228,7 +229,7 @@ def one_team(request: Request, course: UsedCourse, team: Signed, number: Number)
     with course.database.reading() as session:
         found = session.get(Team, number)
         if found is None or found.house:
-            raise HTTPException(404, f"There is no team {number}.")
+            raise no_team(number)
         until, own = veil(session), team is not None and team.id == found.id
         standing = next(r for r in course.leaderboard(session) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))

@@ -78,7 +78,7 @@ class _Server:
         except ValueError:  # half a bracket, or a port that is none
             good = False
         if not good or not url.isprintable() or " " in url:
-            raise CourseError(f"{url!r} is no address of a course; an example is https://course.example:8080.")
+            raise CourseError(f"{url!r} is not the address of a course; an example is https://course.example:8080.")
         self.url, self._parts, self._token = url, parts, token
 
     def _connection(self) -> HTTPConnection:
@@ -115,14 +115,14 @@ class _Server:
         try:
             return response.status, json.loads(data)
         except ValueError:
-            raise CourseError(f"{self.url} answers, but is no course (status {response.status}).") from None
+            raise CourseError(f"{self.url} answers, but is not a course (status {response.status}).") from None
 
 
 def _server(url: str, token: str | None) -> _Server:
     if not token:
         raise CourseError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
     if not token.isascii() or not token.isprintable():
-        raise CourseError("The token has characters that no token has; copy it again.")
+        raise CourseError("This token has characters that tokens never have; copy it again.")
     return _Server(url, token.strip())
 
 
@@ -135,7 +135,7 @@ def send_pick(assignment: str, number: str, url: str, token: str | None, as_json
         If there is no token, or the server refuses it or cannot be reached.
     """
     if number != "none" and not (number.isascii() and number.isdecimal()):
-        raise CourseError(f"{number!r} is no number of a submission, nor none.")
+        raise CourseError(f"{number!r} is neither the number of a submission nor none.")
     server = _server(url, token)
     body = json.dumps({"submission": None if number == "none" else int(number)}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
@@ -242,12 +242,12 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
     with _catch_unreachable(server):
         status, facts = server.ask("GET", "/api")
     if status != 200 or not isinstance(facts, dict) or not {"game", "shapes", "max_upload_bytes"} <= facts.keys():
-        raise CourseError(f"{server.url} answers, but is no course (status {status}).")
+        raise CourseError(f"{server.url} answers, but is not a course (status {status}).")
     if file.suffix.lower() != ".zip":
         raise CourseError(f"{file}: A submission is a .zip with one .npy file.")
     if file.stat().st_size > facts["max_upload_bytes"]:
         raise CourseError(
-            f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, which is the limit there."
+            f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, the limit of this course."
         )
     found, shapes = tensor_header(file)[0], [tuple(shape) for shape in facts["shapes"]]
     if found != shapes[player]:
@@ -337,7 +337,7 @@ def _state(submission: dict[str, Any]) -> str:
     if status in _JUDGING:
         return _JUDGING[status]
     if status == "Accepted":
-        told = [f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{_scale_text(submission)}"]
+        told = [f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}"]
         if submission["best"]:
             told.append(f"Your team's best{_rank_text(submission)}")
         if submission.get("ahead") is not None:
@@ -346,12 +346,6 @@ def _state(submission: dict[str, Any]) -> str:
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status
-
-
-def _scale_text(submission: dict[str, Any]) -> str:
-    """Between what the figure lies."""
-    uniform = submission.get("uniform")
-    return "" if uniform is None else f", where 0 is perfect and random play has {exploitability(uniform, 3)}"
 
 
 def _rank_text(submission: dict[str, Any]) -> str:

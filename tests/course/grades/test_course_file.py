@@ -130,7 +130,7 @@ def test_a_course_file_comes_back_as_it_was(begun, tmp_path):
     "old, new, words",
     [
         ("Europe/Rome", "Rome", "no time zone 'Rome'"),
-        ("due: 2126-02-25 23:55", "due: soon", "Assignment strategies: 'soon' is no time"),
+        ("due: 2126-02-25 23:55", "due: soon", "Assignment strategies: 'soon' is not a time"),
         ("2126-02-27T23:55:00+01:00", "2126-02-20 10:00", "Assignment strategies: due must be before closes"),
         ("kind: bots", "kind: bots\n  choice: best", "Assignment extreme: each team's last accepted bot"),
         ("formula: marks", "formula: open", "Assignment extreme: The formula 'open' has the name open"),

@@ -257,7 +257,7 @@ def test_the_desk_finds_teams_and_tells_what_needs_attention(term):
         ("mark", {"points": "11"}, "viva has 0 to 10 points"),
         ("mark", {"points": "nan"}, "viva has 0 to 10 points"),
         ("adjust", {"reason": ""}, "A reason is missing"),
-        ("extend", {"until": "soon"}, "is no time"),
+        ("extend", {"until": "soon"}, "is not a time"),
         ("announce", {"title": " "}, "has a title"),
         ("release", {"assignment": "x"}, "no assignment"),
     ],

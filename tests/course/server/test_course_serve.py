@@ -96,7 +96,7 @@ def test_submit_tells_what_is_wrong(tmp_path):
         (file, there, [], "token is missing"),
         (file, there, ["--token", "1.wrong"], "not known here"),
         (file, there, ["--token", "a\u00e4"], "copy it again"),
-        (file, "ftp://x", ["--token", "x"], "no address of a course"),
+        (file, "ftp://x", ["--token", "x"], "not the address of a course"),
         (file, "http://127.0.0.1:9", ["--token", "x"], "cannot be reached"),
         ("nowhere.zip", there, ["--token", "x"], "There is no such file"),
     ):
