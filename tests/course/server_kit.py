@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
 from pttt_ooc.course.data import queue
+from pttt_ooc.course.data.assignments import set_term, term_of
 from pttt_ooc.course.data.caching import Cache
 from pttt_ooc.course.data.settings import CourseSettings, settings_text
 from pttt_ooc.course.grades.gradebook import settle_if_graded
@@ -151,6 +153,10 @@ class Lab:
     def baseline(self):
         take_in_baseline(self.database, self.storage, self.assessor)
         self.run()
+
+    def show_solution(self, shown=True):
+        with self.database.writing() as session:
+            set_term(session, replace(term_of(session), show_solution=shown))
 
     def kit(self):
         if is_missing(self.storage, self.settings):

@@ -191,11 +191,11 @@ def test_a_team_sees_what_is_due_and_what_counts(term):
     assert "Phantom" in page and re.search('due in <strong data-until="[0-9]+">23 h', page) and "Europe/Rome" in page
     assert (
         f'<a href="/submissions/{number}">player 0: no. {number}</a>' in page
-        and "exploitability of player 0 0.4764" in page
+        and "exploitability of player 0: 0.4764" in page
     )
     assert "Your team has left: <strong>3</strong>" in page and "not released yet" in page
     public = browser(term, "nobody").get("/course").text
-    assert "Phantom" in public and "exploitability of player 0 0.4764" not in public and "Your points" not in public
+    assert "Phantom" in public and "exploitability of player 0: 0.4764" not in public and "Your points" not in public
 
 
 def test_points_and_comments_are_seen_after_the_release_and_by_the_team_only(term):
