@@ -141,7 +141,7 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
         lines_logged(log),
     ):
         # What every judgement needs: compiled kernels, the value of the game, and an engine on its index.
-        pulse.wait_for("its compiled kernels, once, some minutes")
+        pulse.wait_for("its kernels, which takes minutes the first time")
         ensure_compiled()
         pulse.wait_for("the game's value")
         game_value = find_value(settings, database, storage, threads, grading.settle)

@@ -6,12 +6,18 @@ import pytest
 from fastapi.testclient import TestClient
 
 from pttt_ooc.course.data.models import Fact
+from pttt_ooc.course.data.term_tables import Person
 from pttt_ooc.course.grades.diagnosis import notes
+from pttt_ooc.course.pages.strategy_mistakes import _row
+from pttt_ooc.course.pages.strategy_sources import SubmittedSources
+from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.people.people import add_staff
+from pttt_ooc.course.people.teams import find_team
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from pttt_ooc.course.strategies.submissions import take_in_house
+from pttt_ooc.games.rules.catalogue import named_game
 from tests.course.pages.test_course_others import addresses
-from tests.course.server_kit import Lab, bearer, form_token, random_tensor, strategy_zip, zip_bytes
+from tests.course.server_kit import GAME, Lab, bearer, form_token, random_tensor, strategy_zip, zip_bytes
 
 PREPARING = {"preparing": {"step": "reading", "share": 0.5, "ahead": 0}, "infoset": "|"}
 QUERIES = (
@@ -121,6 +127,7 @@ def test_the_walk_finds_the_solution_where_it_is_shown(beside):
     beside.show_solution(False)
 
 
+@pytest.mark.slow
 def test_people_with_rights_see_the_solution(beside):
     beside.show_solution(False)
     client = browser(beside, beside.staff)
@@ -128,6 +135,7 @@ def test_people_with_rights_see_the_solution(beside):
     assert browser(beside, beside.tokens["Team B"]).get("/explore?first=solution").status_code == 404
 
 
+@pytest.mark.slow
 def test_doctor_and_desk_say_whether_students_see_it(beside):
     desk = browser(beside, beside.staff)
     for shown, words in ((False, "Students do not see the solution in"), (True, "Students see the solution in")):
@@ -137,10 +145,22 @@ def test_doctor_and_desk_say_whether_students_see_it(beside):
     beside.show_solution(False)
 
 
-def test_where_it_loses_shows_no_probabilities_of_the_solution(beside):
-    """At an opening, what is played is the solution's: only what the opponent should do is told."""
-    from pttt_ooc.course.pages.strategy_mistakes import _row
+def test_students_are_offered_the_solution_only_where_it_is_shown(tmp_path, solved):
+    lab = Lab(tmp_path / "course", solution=str(solved))
+    lab.team("Team A")
+    with lab.database.reading() as session:
+        accounts = [None, find_team(session, "Team A"), Staff(Person(id=1, name="Ada", role="instructor"))]
+    for shown in (False, True):
+        sources = SubmittedSources(lab.course, lambda shown=shown: shown)
+        offered = [[one.key for one in sources.list_sources(account)] for account in accounts]
+        students = ["solution", "uniform"] if shown else ["uniform"]
+        assert offered == [students, students, ["solution", "uniform"]]
+        assert [one.key for one in sources.open_to_play()] == students and sources.hidden != shown
+    lab.close()
 
+
+def test_where_it_loses_shows_no_probabilities_of_the_solution():
+    """At an opening, what is played is the solution's: only what the opponent should do is told."""
     one = {
         "kind": "opening",
         "player": 1,
@@ -152,7 +172,7 @@ def test_where_it_loses_shows_no_probabilities_of_the_solution(beside):
         "losses": [0.1, 0.0, 0.2, 0.2, 0.2, 0.2],
     }
     sums = {"own_mistakes": 0.1, "openings": 0.1}
-    rules = beside.settings.rules
+    rules = named_game(GAME)
     open_row, hidden = (_row(rules, sums, one, "s1", 0, "", hide) for hide in (False, True))
     assert open_row["worst"] == (0, 0.25) and open_row["best"] == (1, 0.75) and "solution" in open_row["address"]
     assert hidden["worst"] is None and hidden["best"] == (1, None) and "solution" not in hidden["address"]
