@@ -287,7 +287,7 @@ def figures_of(sent, rows, due, times, failures):
             "most": _ms(received, 100) / 1e3,
         },
         "begun_too_late": len(too_late),
-        "refused_with_a_reason": sum(one.status == 409 and "had to begin until" in one.told for one in too_late),
+        "refused_with_a_reason": sum(one.status == 409 and "had to begin by" in one.told for one in too_late),
         "other_answers": sorted({f"{one.status}: {one.told[:80]}" for one in in_time if one not in confirmed}),
         "wrong_verdicts": wrong,
         "verdicts_in_the_order_of_arrival": finished == sorted(finished),

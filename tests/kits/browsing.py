@@ -74,7 +74,7 @@ def open_page(browser, url, request):
 
 def sign_in(page, token):
     page.goto("/sign-in")
-    page.get_by_label("Your team’s token").fill(token)
+    page.get_by_label("Your token").fill(token)
     press(page, "Enter")
     page.wait_for_url(lambda address: "sign-in" not in address)
 

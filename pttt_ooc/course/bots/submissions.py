@@ -128,7 +128,7 @@ class Bots:
 
     def _check(self, session: Session, team: Team, ahead: int = 0) -> None:
         if self._settings.has_begun:
-            raise SubmissionError("The tournament has begun; no bots are taken any more.", 409)
+            raise SubmissionError("The tournament has begun; it is too late to hand in a bot.", 409)
         s = self._settings
         limits = Limits("bots", s.bots_per_hour, s.waiting_per_team, daily=s.bots_per_day)
         check_limits(session, Bot, team, limits, ahead)
@@ -289,7 +289,9 @@ class Bots:
     def rule(self, number: int, ruling: str) -> Bot:
         """Withdraw a bot, or no longer; SubmissionError if there is none, or the tournament has begun."""
         if self._settings.has_begun:
-            raise SubmissionError("The tournament has begun with the bots of then; adjust the points instead.", 409)
+            raise SubmissionError(
+                "The tournament has begun, and its bots stay as they are; adjust the points instead.", 409
+            )
         with self.database.writing() as session:
             found = session.get(Bot, number)
             if found is None:

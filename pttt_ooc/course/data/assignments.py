@@ -42,12 +42,15 @@ class Term:
         Whether public pages show aliases of teams.
     team_size
         Students of a team that students make themselves; 0: instructors make the teams.
+    show_solution
+        Whether students see the solutions of the games.
     """
 
     timezone: str = "UTC"
     late_days: int = 0
     aliases: bool = False
     team_size: int = 0
+    show_solution: bool = False
 
     @property
     def zone(self) -> ZoneInfo:
@@ -166,7 +169,9 @@ def check_open(
     if team.name == BASELINE:
         return
     if team.id in left_by_all(session):
-        raise SubmissionError(f"Everybody has left the team {readable_name(team.name)}; it hands in nothing.", 409)
+        raise SubmissionError(
+            f"Everybody has left the team {readable_name(team.name)}, so it can hand in nothing.", 409
+        )
     there = [one for one in all_assignments(session, kind) if name in (None, one.name) and further_of(one) == further]
     if not there:
         raise SubmissionError(f"No assignment of this course takes {kind}.", 409)
@@ -179,7 +184,7 @@ def check_open(
         raise SubmissionError(f"Uploads of {kind} begin at {readable_instant(min(coming), zone)}.", 409)
     ended = max(one.end for one in dates if one.end is not None)
     raise SubmissionError(
-        f"Uploads of {kind} had to begin until {readable_instant(ended, zone)}; this one is too late.", 409
+        f"Uploads of {kind} had to begin by {readable_instant(ended, zone)}; this one is too late.", 409
     )
 
 

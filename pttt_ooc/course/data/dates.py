@@ -38,7 +38,7 @@ def instant(text: str, zone: ZoneInfo) -> float:
     except ValueError:
         time = None
     if time is None or len(text) < len(_EXAMPLE):
-        raise CourseError(f"{text!r} is no time; an example is {_EXAMPLE}.")
+        raise CourseError(f"{text!r} is not a time; an example is {_EXAMPLE}.")
     if time.tzinfo is not None:
         return time.timestamp()
     first, second = (time.replace(tzinfo=zone, fold=fold) for fold in (0, 1))

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.memberships import latest_of_teams, left_by_all
-from pttt_ooc.course.data.models import QUEUED, UNFINISHED, Judged, Submission
+from pttt_ooc.course.data.models import BASELINE, QUEUED, UNFINISHED, Judged, Submission, Team
 from pttt_ooc.course.data.term_tables import Rejudgement
 
 ATTEMPTS = 3
@@ -123,10 +123,11 @@ class Waiting:
 def line(session: Session) -> list[Waiting]:
     """The strategies without a verdict in the order of their judgement: the teams take turns.
 
-    Those under judgement come first, then the first one of each team of which none was judged yet, first come first.
-    Then each team's first one, beginning with the team whose last judgement is longest ago, then each team's second
-    one, and so on.  What had a verdict before comes after all that had none, and what was handed in by a team that
-    everybody has left comes last.  What a team's members have handed in in other teams before is their team's, too.
+    Those under judgement come first, then those of the baseline, without which nobody can be given a rank.  Then the
+    first one of each team of which none was judged yet, first come first.  Then each team's first one, beginning with
+    the team whose last judgement is longest ago, then each team's second one, and so on.  What had a verdict before
+    comes after all that had none, and what was handed in by a team that everybody has left comes last.  What a team's
+    members have handed in in other teams before is their team's, too.
     """
     columns = (Submission.id, Submission.team_id, Submission.status, Submission.attempts, Submission.started_at)
     query = select(*columns, Submission.changed_at).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
@@ -137,13 +138,14 @@ def line(session: Session) -> list[Waiting]:
     if len({one.team for one in found}) < 2:
         return sorted(found, key=lambda one: (not one.under_judgement, one.again, one.number))
     served, left = latest_of_teams(session, Submission, Submission.started_at), left_by_all(session)
+    baseline = session.scalar(select(Team.id).where(Team.name == BASELINE))
     turns: Counter[tuple[int, bool]] = Counter()
     places = {}
     for one in sorted(found, key=lambda one: (not one.under_judgement, one.number)):
         turn = turns[one.team, one.again]
         turns[one.team, one.again] += 1
         first = turn == 0 and one.team not in served
-        class_of = not one.under_judgement, one.team in left, one.again, not first, turn
+        class_of = not one.under_judgement, one.team != baseline, one.team in left, one.again, not first, turn
         places[one] = (*class_of, served.get(one.team, 0.0), one.number)
     return sorted(found, key=places.__getitem__)
 

@@ -163,8 +163,9 @@ class CourseSettings(BaseModel):
     )
     solution: str | None = Field(
         default=None,
-        description="Directory of a solution of the game, for the pages that look inside strategies; null: the "
-        "course's own solution of a small game, or else data/GAME/full, if it is there; none: no solution.",
+        description="Directory of a solution of the game, against which Where it loses is measured; null: the course's "
+        "own solution of a small game, or else data/GAME/full, if it is there; none: no solution. Students see it on "
+        "Explore and Play only with `show_solution: true` in course.yaml.",
     )
     infosets_0: Annotated[str | None, BeforeValidator(_file)] = Field(
         default=None,

@@ -212,6 +212,41 @@ def place_of(session: Session, submission: Submission, until: float | None = Non
     return Place(rank(submission.exploitability), len(known) + 1, before)
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """What the figure of an accepted strategy is compared with.
+
+    Attributes
+    ----------
+    uniform
+        The figure of uniform play as the same player; None until it is judged.
+    best
+        The team's best strategy, if it is another one.
+    ahead
+        Of the other teams' best strategies with a better figure, the one with the nearest; None: there is none.
+    """
+
+    uniform: float | None
+    best: Submission | None
+    ahead: Submission | None
+
+
+def compare(session: Session, submission: Submission, until: float | None = None) -> Comparison | None:
+    """What an accepted strategy is compared with; None for others.  For `until` see :func:`public_bests`."""
+    if submission.status != ACCEPTED or submission.exploitability is None:
+        return None
+    found = public_bests(session, until)[submission.player].values()
+    of_uniform = next((one.exploitability for one in found if one.team.name == BASELINE), None)
+    better = [
+        (one.exploitability, one)
+        for one in found
+        if one.team_id != submission.team_id and (one.exploitability or 0.0) < submission.exploitability - TIE
+    ]
+    ahead = max(better, key=lambda pair: (pair[0] or 0.0, -pair[1].id))[1] if better else None
+    best = bests(session)[submission.player].get(submission.team_id)
+    return Comparison(of_uniform, None if best is None or best.id == submission.id else best, ahead)
+
+
 def matrix(session: Session, until: float | None = None) -> Matrix:
     """The matrix of all teams' best strategies, by name, the house and the baseline last.
 

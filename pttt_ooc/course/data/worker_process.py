@@ -87,10 +87,10 @@ class Work:
                 return
             except (PtttError, OSError) as error:  # such as a database that is away for a while: nothing is lost
                 log.error(str(error))
-                self._tell(str(error))
+                self._tell(f"{str(error).rstrip('.')}.")
             except Exception as error:
                 log.exception("an unexpected error")
-                self._tell(f"an unexpected error, {type(error).__name__}")
+                self._tell(f"There was an unexpected error, {type(error).__name__}.")
             self._stopping.wait(self._pause)
 
     def _tell(self, waits_for: str) -> None:

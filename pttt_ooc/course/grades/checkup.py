@@ -21,17 +21,18 @@ from pttt_ooc.course.bots.league import FILE, TOURNAMENT, League, league_directo
 from pttt_ooc.course.bots.league import read_settings as read_league
 from pttt_ooc.course.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.data.agents_tables import Agent
-from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues
+from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues, further_of
 from pttt_ooc.course.data.database import DEFAULT, FILED, Database
 from pttt_ooc.course.data.dates import CLOSED
 from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.memberships import left_by_all, without_rank
 from pttt_ooc.course.data.models import OF_STUDENTS, REJECTED, UNFINISHED, Submission, Team
 from pttt_ooc.course.data.queue import GAVE_UP
-from pttt_ooc.course.data.rules import AGENTS
+from pttt_ooc.course.data.rules import AGENTS, BOTS
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import RESERVE, Storage, upload_hash
 from pttt_ooc.course.data.term_tables import Report
+from pttt_ooc.course.grades.course_file import missing_league
 from pttt_ooc.course.grades.gradebook import compute, current, is_graded
 from pttt_ooc.course.grades.work import candidates
 from pttt_ooc.course.people import post
@@ -84,6 +85,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
         return []
 
     look("the list of assignments", name_further)
+    look("the leagues of assignments", lambda session: _missing_leagues(session, data))
     found += run_check("the disk", lambda: _disk(storage))
     found += run_check("the memory", _memory)
     found += run_check("the worker", lambda: _worker(storage))
@@ -101,6 +103,12 @@ def problems(database: Database, storage: Storage) -> list[str]:
     for game in games:
         found += run_check(f"the game {game}", partial(_of_game, directory_of(data, game), game))
     return list(dict.fromkeys(found))
+
+
+def _missing_leagues(session: Session, data: Path) -> list[str]:
+    """The assignments of bots without a league, which nobody can hand in anything for."""
+    found = [(one.name, missing_league(data, further_of(one))) for one in all_assignments(session, BOTS)]
+    return [f"Assignment {name}: {missing}" for name, missing in found if missing]
 
 
 def _worker(storage: Storage) -> list[str]:

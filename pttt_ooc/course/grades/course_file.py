@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -183,6 +183,10 @@ class CourseFile(_Section):
     team_size: Annotated[int, Field(ge=0, le=100), BeforeValidator(number)] = Field(
         default=0, description="Students of a team that students make themselves; 0: instructors make the teams."
     )
+    show_solution: bool = Field(
+        default=False,
+        description="Whether students see the solution of the game, if there is one, and play against it.",
+    )
     assignments: tuple[AssignmentSection, ...] = ()
 
 
@@ -273,11 +277,11 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
 
 
 def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
-    before, after = term_of(session), Term(wanted.timezone, wanted.late_days, wanted.aliases, wanted.team_size)
+    names = [field.name for field in fields(Term)]
+    before, after = term_of(session), Term(**{name: getattr(wanted, name) for name in names})
     set_term(session, after)
     if before.aliases != after.aliases:
         set_aliases(session, after.aliases)
-    names = ("timezone", "late_days", "aliases", "team_size")
     pairs = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in names]
     return [Change(name, old, new) for name, old, new in pairs if old != new]
 
@@ -289,13 +293,10 @@ def _value_text(value: Any, column: str, wanted: CourseFile) -> str:
 
 
 def _check_games(wanted: CourseFile, data: Path) -> None:
-    """Raise a CourseError if a further game is the course's own, or cannot be judged, or a league is not there."""
+    """Raise a CourseError if a further game is the course's own or cannot be judged, or bots have no league."""
     for one in wanted.assignments:
-        if one.kind == BOTS and one.settings is not None:
-            name = str(one.settings["league"])
-            if not (league_directory(data, name) / LEAGUE).is_file():
-                open_it = f"`pttt extreme open --league {name} --data {data}` makes it"
-                raise CourseError(f"Assignment {one.name}: there is no league {name}; {open_it}.")
+        if one.kind == BOTS and (missing := missing_league(data, one.settings["league"] if one.settings else None)):
+            raise CourseError(f"Assignment {one.name}: {missing}")
     further = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is not None]
     for one in further:
         game = (one.settings or {})["game"]
@@ -303,6 +304,21 @@ def _check_games(wanted: CourseFile, data: Path) -> None:
             raise CourseError(f"Assignment {one.name}: {game} is the course's own game; leave out settings.")
         directory = directory_of(data, game)
         check_value_is_known(read_settings(directory) if directory.is_dir() else CourseSettings(game=game))
+
+
+def missing_league(data: Path, name: str | None) -> str:
+    """What to do if the league of an assignment of bots is missing, so that nobody can hand in; empty if it is there.
+
+    Parameters
+    ----------
+    name
+        Of a further league; None: the course's own.
+    """
+    if (league_directory(data, name) / LEAGUE).is_file():
+        return ""
+    if name is None:
+        return f"nobody can hand in bots, as the course has no league yet; `pttt extreme open --data {data}` opens it."
+    return f"there is no league {name}; `pttt extreme open --league {name} --data {data}` opens it."
 
 
 def _check_unused(session: Session, assignment: Assignment, data: Path, wanted: CourseFile, what: str) -> None:

@@ -95,7 +95,7 @@ def marks_of_tournament(data: Path) -> dict[int, float]:
 def team_of_key(key: str) -> int:
     """The team's number of its key in the tournament."""
     if not re.fullmatch(r"t[0-9]{1,9}", key):
-        raise CourseError(f"The tournament has the team {key!r}, which is none of this course.")
+        raise CourseError(f"The tournament has the team {key!r}, which is not in this course.")
     return int(key[1:])
 
 

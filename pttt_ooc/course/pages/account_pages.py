@@ -90,7 +90,7 @@ def _person_of(account: Account | None) -> Person:
     """The person who is signed in; 403 for a team's token."""
     person = person_behind(account)
     if person is None:
-        raise HTTPException(403, "You are signed in by a team's token, which is no person; sign in as yourself.")
+        raise HTTPException(403, "You are signed in with a team's token; sign in as yourself.")
     return person
 
 

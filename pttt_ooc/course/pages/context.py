@@ -25,11 +25,12 @@ from pttt_ooc.course.data.limits import InFlight, Limits, Quota, quota
 from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Judged, Submission, Team
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
-from pttt_ooc.course.data.standings import Standing, is_shown
+from pttt_ooc.course.data.standings import Comparison, Standing, is_shown
 from pttt_ooc.course.data.storage import Handout, Storage, find_handout
 from pttt_ooc.course.data.term_tables import Pair
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.accounts import Staff
+from pttt_ooc.course.strategies.figures import scale
 from pttt_ooc.course.strategies.game_facts import GameValue, stored_value
 from pttt_ooc.disk.permissions import private
 from pttt_ooc.pipeline.files.zipped_array import other_player
@@ -140,7 +141,7 @@ def game_course(course: Course, game: str) -> Course:
 
 def _team_of_token(account: Annotated[Account, Depends(bearer)]) -> Team:
     if not isinstance(account, Team):
-        raise HTTPException(403, "This is for teams; your token is of a person with rights.")
+        raise HTTPException(403, "This is for teams; your token is an instructor’s or assistant’s.")
     return account
 
 
@@ -154,7 +155,7 @@ def needed_team(request: Request, team: Team | None, otherwise: str) -> Team:
     if team is None and reader(request, team) is None:
         raise HTTPException(401, otherwise)
     if team is None:
-        raise HTTPException(403, "This is for teams, and who is signed in here is in none.")
+        raise HTTPException(403, "This is for teams, and you are in none.")
     return team
 
 
@@ -171,6 +172,11 @@ def reader(request: Request, team: Team | None) -> Account | None:
     """Who is signed in, for the head of the page: a team, or somebody with rights."""
     account: Account | None = team or getattr(request.state, "account", None)
     return account
+
+
+def no_team(named: int | str) -> HTTPException:
+    """The refusal of an address that names a team that is not there."""
+    return HTTPException(404, f"There is no team {named}.")
 
 
 def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:
@@ -214,8 +220,16 @@ def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
 def under_way(row: Judged, place: int | None, pulse: Path) -> dict[str, Any]:
     """How far a verdict is, for its page: ``place`` in the queue, ``sign`` of life of the worker, and the ``stamp``."""
     sign = read_sign(pulse)
-    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{bool(sign.waits_for)}"
+    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{sign.waits_for}"
     return {"place": place, "sign": sign, "stamp": stamp}
+
+
+def scale_of(row: Submission, compared: Comparison | None) -> dict[str, Any]:
+    """The figure of a strategy beside others, for its page: ``compared``, and ``scale``; None without a figure."""
+    if compared is None or row.exploitability is None:
+        return {"compared": None, "scale": None}
+    ahead = compared.ahead.exploitability if compared.ahead else None
+    return {"compared": compared, "scale": scale(row.exploitability, compared.uniform, ahead)}
 
 
 def as_handed_in(file: Path, what: str, name: str, media_type: str) -> FileResponse:

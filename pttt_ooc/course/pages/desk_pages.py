@@ -21,8 +21,9 @@ from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.data.term_tables import INSTRUCTOR, Rejudgement
 from pttt_ooc.course.grades import checkup, decisions, downloads, exports, gradebook, rejudging, search, similarity
 from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.diagnosis import notes
 from pttt_ooc.course.grades.overview import announcements, overview
-from pttt_ooc.course.pages.context import Course, Number, UsedCourse
+from pttt_ooc.course.pages.context import Course, Number, UsedCourse, no_team
 from pttt_ooc.course.pages.intakes import reports_of
 from pttt_ooc.course.pages.term_pages import describe_times, send_zip
 from pttt_ooc.course.people import post
@@ -63,7 +64,14 @@ def desk_page(
         wanted = search.find_teams(session, teams, search_for[:100])
     points = {(line.team.id, line.assignment.id): line.points for line in lines}
     found = [team for number, team in teams.items() if wanted is None or number in wanted]
-    context = {"problems": problems, "teams": found, "assignments": assignments, "points": points, "people": people}
+    context = {
+        "problems": problems,
+        "notes": notes(course.storage.data),
+        "teams": found,
+        "assignments": assignments,
+        "points": points,
+        "people": people,
+    }
     more = {"search": search_for[:100], "instructor": _is_instructor(account), **describe_times(told["zone"])}
     return render(request, "course/desk.html", account, team=None, **context, **told, **more)
 
@@ -74,7 +82,7 @@ def team_page(request: Request, course: UsedCourse, account: Allowed, number: Nu
     with course.database.reading() as session:
         team = session.get(Team, number)
         if team is None or not team.of_students:
-            raise HTTPException(404, f"There is no team {number}.")
+            raise no_team(number)
         told = overview(session, course.storage.data, team, decided=True)
         people = members(session).get(team.id, [])
         history = {

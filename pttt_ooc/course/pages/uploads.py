@@ -111,7 +111,7 @@ def _longest_body(limit: int) -> int:
 
 
 def _too_large(limit: int) -> HTTPException:
-    return HTTPException(413, f"The file is larger than {limit:,} bytes, which is the limit here.")
+    return HTTPException(413, f"The file is larger than {limit:,} bytes, the limit of this course.")
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ async def from_browser(
 ) -> tuple[Row, bool]:
     """Take in a file from the form of a page; see :func:`take_in`.  401 or 403 if the form is not the team's own."""
     check_origin(request)
-    team = needed_team(request, team, "You are not signed in, or no longer; sign in and send the file again.")
+    team = needed_team(request, team, "You are not signed in any more; sign in and send the file again.")
 
     def check(fields: Fields) -> None:
         check_form(request, shell, fields.get(FORM_FIELD, ""))

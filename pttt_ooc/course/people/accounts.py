@@ -15,6 +15,9 @@ from pttt_ooc.course.people.people import authenticate_staff, team_of
 from pttt_ooc.site.shell.parts import Link
 from pttt_ooc.site.shell.shell import Account
 
+DESK = Link("/course/desk", "Desk", "Course")
+"""The entry of the navigation for people with rights."""
+
 
 @dataclass(frozen=True)
 class _PersonAccount:
@@ -88,9 +91,11 @@ class TeamAccounts:
         Pages on which people sign in without a token.
     """
 
-    token_label = "Your team’s token"
-    token_help = "The instructors hand it out; it is secret. If it is lost, or known to others, ask them for a new one."
-    home = "/submissions"
+    token_label = "Your token"
+    token_help = (
+        "Instructors hand out each team’s token, and have tokens of their own. Keep yours secret; if it is lost, or "
+        "others know it, ask them for a new one."
+    )
 
     def __init__(self, database: Database, session_seconds: float, other_ways: Sequence[Link] = ()) -> None:
         self._database, self._seconds, self.other_ways = database, int(session_seconds), other_ways
@@ -122,5 +127,15 @@ class TeamAccounts:
     def page_of(self, account: Account) -> str:
         """Address of the desk for people with rights, of the account of students, and of a team that has its token."""
         if isinstance(account, Staff):
-            return "/course/desk"
+            return DESK.target
         return "/account" if person_behind(account) else f"/teams/{account.id}"
+
+    def first_page_of(self, account: Account, wanted: str) -> str:
+        """The desk for people with rights, unless they wanted another page of it; what others wanted, or their form."""
+        if isinstance(account, Staff):
+            return wanted if wanted.startswith(f"{DESK.target}/") else DESK.target
+        return wanted or "/submissions"
+
+    def links_of(self, account: Account) -> Sequence[Link]:
+        """The desk, for people with rights."""
+        return (DESK,) if isinstance(account, Staff) else ()

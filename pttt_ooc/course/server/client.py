@@ -68,7 +68,7 @@ class _Server:
         except ValueError:  # half a bracket, or a port that is none
             good = False
         if not good or not url.isprintable() or " " in url:
-            raise CourseError(f"{url!r} is no address of a course; an example is https://course.example:8080.")
+            raise CourseError(f"{url!r} is not the address of a course; an example is https://course.example:8080.")
         self.url, self._parts, self._token = url, parts, token
 
     def _connection(self) -> HTTPConnection:
@@ -105,14 +105,14 @@ class _Server:
         try:
             return response.status, json.loads(data)
         except ValueError:
-            raise CourseError(f"{self.url} answers, but is no course (status {response.status}).") from None
+            raise CourseError(f"{self.url} answers, but is not a course (status {response.status}).") from None
 
 
 def _server(url: str, token: str | None) -> _Server:
     if not token:
         raise CourseError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
     if not token.isascii() or not token.isprintable():
-        raise CourseError("The token has characters that no token has; copy it again.")
+        raise CourseError("This token has characters that tokens never have; copy it again.")
     return _Server(url, token.strip())
 
 
@@ -235,12 +235,12 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
     with _catch_unreachable(server):
         status, facts = server.ask("GET", "/api")
     if status != 200 or not isinstance(facts, dict) or not {"game", "shapes", "max_upload_bytes"} <= facts.keys():
-        raise CourseError(f"{server.url} answers, but is no course (status {status}).")
+        raise CourseError(f"{server.url} answers, but is not a course (status {status}).")
     if file.suffix.lower() != ".zip":
         raise CourseError(f"{file}: A submission is a .zip with one .npy file.")
     if file.stat().st_size > facts["max_upload_bytes"]:
         raise CourseError(
-            f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, which is the limit there."
+            f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, the limit of this course."
         )
     found, shapes = tensor_header(file)[0], [tuple(shape) for shape in facts["shapes"]]
     if found != shapes[player]:
@@ -317,16 +317,25 @@ def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], 
             raise CourseError(f"{server.url} does not answer any more; the submission is safe there.")
 
 
+_JUDGING = {
+    "Validating": "Being judged: the file is read",
+    "Evaluating": "Being judged: the best response is computed",
+}
+
+
 def _state(submission: dict[str, Any]) -> str:
     status = str(submission["status"])
     if status == "Queued":
-        return f"Queued, number {submission['position']}"
+        return submission.get("waits_for") or f"Queued, number {submission['position']}"
+    if status in _JUDGING:
+        return _JUDGING[status]
     if status == "Accepted":
-        best = ", your team's best" if submission["best"] else ""
-        told = (
-            f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_rank_text(submission)}"
-        )
-        return f"{told}. {submission['detail']}" if submission["detail"] else told
+        told = [f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}"]
+        if submission["best"]:
+            told.append(f"Your team's best{_rank_text(submission)}")
+        if submission.get("ahead") is not None:
+            told.append(f"Next: {submission['ahead_team']}, with {exploitability(submission['ahead'], 7)}")
+        return ". ".join([*told, submission["detail"]] if submission["detail"] else told)
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status
@@ -337,7 +346,8 @@ def _rank_text(submission: dict[str, Any]) -> str:
     rank, before, former = (submission[name] for name in ("rank", "before", "rank_before"))
     if rank is None:
         return ""
+    told = f", rank {rank} of {submission['ranks']}"
     if before is None or former is None:
-        return f", rank {rank}"
+        return told
     better = exploitability(before - submission["exploitability"], 7)
-    return f", rank {rank}{f' (before: {former})' if former != rank else ''}, better by {better}"
+    return f"{told}{f' (before: {former})' if former != rank else ''}, better by {better}"

@@ -203,10 +203,10 @@ def write_file(here: CourseOptions) -> None:
 @command("apply course.yaml --dry-run --data course")
 def apply(
     here: DecisionOptions,
-    file: Annotated[Path, typer.Argument(metavar="COURSE.yaml", help="The course as it is to be.")],
+    file: Annotated[Path, typer.Argument(metavar="COURSE.yaml", help="The file that describes the course.")],
     dry_run: DryRunOption = False,
 ) -> None:
-    """Make the course as its file says, and show what changes, grades included."""
+    """Change the course to what its file says, and show what changes, grades included."""
     with open_course(here) as database:
         from pttt_ooc.course.grades.course_file import apply as apply_file
         from pttt_ooc.course.grades.course_file import read_course_file
@@ -249,11 +249,12 @@ def doctor(
 ) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
     with extra("course", "The course"):
-        from pttt_ooc.course.grades.diagnosis import diagnosis
+        from pttt_ooc.course.grades.diagnosis import diagnosis, notes
         from pttt_ooc.disk.permissions import private
     with private():
         found = diagnosis(here.data, digests)
-    tell(found, here, found or ["Nothing needs attention."])
+        beside = notes(here.data)
+    tell(found, here, [*(found or ["Nothing needs attention."]), *beside])
     if found:
         raise typer.Exit(1)
 
@@ -288,7 +289,7 @@ def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],
     force: ForceOption = False,
 ) -> None:
-    """Copy all of a course into one file, while it goes on; prints a digest of the copy.
+    """Copy all of a course into one file, while it is served or not; prints a digest of the copy.
 
     The exit code is 1 if a file that should be in the copy is lost or damaged; all else is in it then.
     """

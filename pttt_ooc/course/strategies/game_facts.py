@@ -25,8 +25,34 @@ from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.errors import CourseError
 from pttt_ooc.games.rules.catalogue import reference_value
+from pttt_ooc.options import DATA
 from pttt_ooc.pipeline.stages.normal_form import row_orders
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from pttt_ooc.types import Interval
+
+
+def solution_store(settings: CourseSettings, storage: Storage) -> Path:
+    """The store of the solution, which may be missing.
+
+    It is the one in the settings, or the worker's own of a small game, or the workflow's.
+    """
+    places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (storage.index, DATA)]
+    stores = [strategies_of(Path(place)) for place in places]
+    return next((store for store in stores if store.is_dir()), stores[0])
+
+
+def solution_note(settings: CourseSettings, storage: Storage, shown: bool) -> str:
+    """Whether students see the solution, as a sentence; empty if the settings want none."""
+    store = solution_store(settings, storage)
+    if settings.solution == "none":
+        return ""
+    if not store.is_dir():
+        made = f"; `{solving_command(settings.game)}` makes one" if settings.solution is None else ""
+        return f"Teams cannot see where their strategies lose, as there is no solution in {store.parent}{made}."
+    if shown:
+        return f"Students see the solution in {store.parent}; without `show_solution` in course.yaml they do not."
+    return f"Students do not see the solution in {store.parent}; `show_solution: true` in course.yaml shows it."
+
 
 log = logging.getLogger("pttt.course.worker")
 SMALL = 100_000  # infosets of both players

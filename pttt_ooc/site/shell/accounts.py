@@ -160,7 +160,7 @@ async def sign_in(request: Request, shell: UsedShell) -> Response:
         return page
     await _end_session(request, accounts)
     value, seconds = await run_in_threadpool(accounts.begin_session, account)
-    response = RedirectResponse(to or accounts.home, 303)
+    response = RedirectResponse(accounts.first_page_of(account, to), 303)
     set_cookie(request, response, SESSION, value, seconds)
     return response
 

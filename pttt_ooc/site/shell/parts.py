@@ -25,15 +25,20 @@ class Link:
         The area that it belongs to; empty: it stands alone.
     also
         Beginnings of further addresses of its pages.
+    but
+        Beginnings of addresses below it that are not its own.
     """
 
     target: str
     label: str
     area: str = ""
     also: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
 
     def has(self, path: str) -> bool:
         """Whether a path is one of its pages."""
+        if any(f"{path}/".startswith(f"{one}/") for one in self.but):
+            return False
         return path == self.target or any(f"{path}/".startswith(f"{one.rstrip('/')}/") for one in self._beginnings)
 
     @property

@@ -161,7 +161,7 @@ def render(request: Request, template: str, account: Account | None, **context: 
     head = {
         "title": shell.title,
         "subtitle": shell.subtitle,
-        "areas": [*shell.areas, *getattr(request.state, "areas", ())],
+        "areas": [*shell.areas_for(account), *getattr(request.state, "areas", ())],
         "home": shell.home,
         "account": account,
         "account_page": shell.accounts.page_of(account) if shell.accounts and account else None,

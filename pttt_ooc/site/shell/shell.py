@@ -40,14 +40,11 @@ class Accounts(Protocol):
         The label of the form's field, and the sentences below the form.
     other_ways
         Further ways to sign in.
-    home
-        The page after signing in.
     """
 
     token_label: str
     token_help: str
     other_ways: Sequence[Link]
-    home: str
 
     def of_token(self, token: str) -> Account | None:
         """The account of a token, which may be any text."""
@@ -63,6 +60,12 @@ class Accounts(Protocol):
 
     def page_of(self, account: Account) -> str:
         """Address of the account's own page."""
+
+    def first_page_of(self, account: Account, wanted: str) -> str:
+        """Address of the page after signing in; `wanted` is the page on which the account was asked to, or empty."""
+
+    def links_of(self, account: Account) -> Sequence[Link]:
+        """Entries of the navigation that only this account has."""
 
 
 @dataclass
@@ -108,8 +111,13 @@ class Shell:
 
     @cached_property
     def areas(self) -> list[Area]:
-        """The first level of the navigation."""
+        """The first level of the navigation, as everybody has it."""
         return areas_of(self.links)
+
+    def areas_for(self, account: Account | None) -> list[Area]:
+        """The first level of the navigation for somebody."""
+        more = self.accounts.links_of(account) if self.accounts and account else ()
+        return areas_of([*self.links, *more]) if more else self.areas
 
     @property
     def home(self) -> Link:

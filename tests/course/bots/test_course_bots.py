@@ -462,7 +462,7 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     answer = course.post("Team A", OLD)
     assert answer.status_code == 409 and "has begun" in answer.json()["error"]
     page = course.browser("Team A").get("/extreme/hand-in").text
-    assert "no bots are taken any more" in page and "<code>team7.py</code> plays for you" in page
+    assert "too late to hand in a bot" in page and "<code>team7.py</code> plays for you" in page
     course.worker.play()
     record = Record(course.league.tournament)
     keys = sorted(record.teams)

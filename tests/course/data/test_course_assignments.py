@@ -40,8 +40,8 @@ def test_an_assignment_that_was_removed_does_not_come_back(lab):
     "dates, words",
     [
         ({"opens_at": soon(HOUR)}, "Uploads of strategies begin at"),
-        ({"due_at": soon(-HOUR)}, "had to begin until"),
-        ({"due_at": soon(-2 * HOUR), "closes_at": soon(-HOUR)}, "had to begin until"),
+        ({"due_at": soon(-HOUR)}, "had to begin by"),
+        ({"due_at": soon(-2 * HOUR), "closes_at": soon(-HOUR)}, "had to begin by"),
     ],
 )
 def test_uploads_outside_of_the_dates_are_refused(lab, dates, words):
@@ -102,7 +102,7 @@ def test_bots_have_dates_too(tmp_path):
     assert course.post("Team A", GOOD).status_code == 201
     change(course.lab, "bots", due_at=soon(-HOUR))
     refused = course.post("Team B", GOOD)
-    assert refused.status_code == 409 and "Uploads of bots had to begin until" in refused.json()["error"]
+    assert refused.status_code == 409 and "Uploads of bots had to begin by" in refused.json()["error"]
     course.close()
 
 

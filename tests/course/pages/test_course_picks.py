@@ -66,7 +66,7 @@ def test_picks_are_made_until_the_assignment_closes(picking):
     assert told["grades"] == [{"team": "Team A", "assignment": "strategies", "points": 40}]
     course(picking.data, "pick", "Team A", "strategies", "none")
     assert counts(picking)["player 0"] == picking.poor
-    assert "'first' is no number" in course(picking.data, "pick", "Team A", "strategies", "first", code=1)
+    assert "'first' is neither the number" in course(picking.data, "pick", "Team A", "strategies", "first", code=1)
 
 
 @pytest.mark.slow

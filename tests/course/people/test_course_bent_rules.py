@@ -369,7 +369,7 @@ def free(lab, team, assignment="strategies"):
 
 
 def left(student):
-    return int(re.search(r"Your team has left: <strong>(-?\d+)<", student.client.get("/course").text)[1])
+    return int(re.search(r"Your team has <strong>(-?\d+)<", student.client.get("/course").text)[1])
 
 
 @pytest.mark.slow
@@ -437,7 +437,7 @@ def test_a_team_whose_members_nobody_has_told_has_late_days(late):
     assert free(late, "Team C") == (5, 3, 32)
     assert free(late, "Team C", "final") == (5, 0, 20)
     late.sign_in(token)
-    assert "Your team has left: <strong>0<" in late.client.get("/course").text
+    assert "Your team has <strong>0<" in late.client.get("/course").text
 
 
 # ---------------------------------------------------------------------------------------------

@@ -474,5 +474,5 @@ def test_who_is_signed_in_without_a_team_is_not_told_to_sign_in(people):
     ):
         answers = [one.get(path) if method == "GET" else send(one, path) for one in (alone, staff, nobody)]
         assert [one.status_code for one in answers] == [403, 403, 401], path
-        assert all("who is signed in here is in none" in one.text for one in answers[:2])
+        assert all("and you are in none" in one.text for one in answers[:2])
         assert "sign in" in answers[2].text

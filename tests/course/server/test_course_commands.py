@@ -164,4 +164,4 @@ def test_submitting_needs_no_extra(capsys, monkeypatch, tmp_path):
     "url", ["", "http://[", "http://x:99999999", "http://x:y", "ftp://x", "http://a b", "http://x\n"]
 )
 def test_an_address_that_is_none(capsys, tmp_path, url):
-    assert "is no address of a course" in submit(capsys, tmp_path / "mine.zip", url)
+    assert "is not the address of a course" in submit(capsys, tmp_path / "mine.zip", url)

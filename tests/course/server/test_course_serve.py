@@ -96,7 +96,7 @@ def test_submit_tells_what_is_wrong(tmp_path):
         (file, there, [], "token is missing"),
         (file, there, ["--token", "1.wrong"], "not known here"),
         (file, there, ["--token", "a\u00e4"], "copy it again"),
-        (file, "ftp://x", ["--token", "x"], "no address of a course"),
+        (file, "ftp://x", ["--token", "x"], "not the address of a course"),
         (file, "http://127.0.0.1:9", ["--token", "x"], "cannot be reached"),
         ("nowhere.zip", there, ["--token", "x"], "There is no such file"),
     ):
@@ -134,7 +134,7 @@ def test_a_course_at_work_gets_ready_is_private_and_alone(server):
     lines = [json.loads(line) for line in server.logged().splitlines()]  # and each of them is JSON
     events = [line for line in lines if line.get("process") == "worker"]
     waits = [line["waits_for"] for line in events if line["event"] == "getting ready"]
-    assert [words.split()[0] for words in waits] == ["kernels,", "the", "the", "the", "the"]
+    assert [words.split()[0] for words in waits] == ["its", "the", "the", "the"]
     ready = next(n for n, line in enumerate(events) if line["event"] == "ready")
     assert all(n < ready for n, line in enumerate(events) if line["event"] == "getting ready")
     server.wait_until(lambda: server.get("/healthz", quiet=True))

@@ -47,6 +47,7 @@ def course(solved, prepared, tmp_path_factory):
     directory = tmp_path_factory.mktemp("course")
     with answering(prepared, solved.parent.parent) as client:
         lab = Lab(directory / "course", solution=str(solved))
+        lab.show_solution()
         with lab.database.writing() as session:
             session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
         lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))

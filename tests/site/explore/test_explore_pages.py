@@ -460,12 +460,14 @@ def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, clien
     with lab.database.writing() as session:
         session.get(Submission, number).status = "Accepted"
         session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
-    page, link = f"/submissions/{number}", f'<a href="/submissions/{number}/mistakes">Where it loses</a>'
+    page, link = f"/submissions/{number}", f'href="/submissions/{number}/mistakes">Where it loses</a>'
     assert link not in lab.client.get(page).text
     (tmp_path / "data" / GAME).mkdir(parents=True)
     (tmp_path / "data" / GAME / "full").symlink_to(solved)
     assert link in lab.client.get(page).text
     assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "is being").text
+    assert 'value="solution"' not in lab.client.get("/explore").text
+    lab.show_solution()
     assert 'value="solution"' in lab.client.get("/explore").text
     lab.course.settings.__dict__["solution"] = "none"
     assert link not in lab.client.get(page).text
