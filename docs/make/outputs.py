@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/commands.md",)
+PAGES = ("docs/arena.md", "docs/commands.md")
 _BLOCK = re.compile(r"(?<=^```\n)\$ pttt (.*)\n((?:(?!```).*\n)*)(?=```$)", re.MULTILINE)
 
 
@@ -34,7 +34,7 @@ def rendered(text: str, run: Callable[[Sequence[str]], str]) -> str:
 
 def without_times(text: str) -> str:
     """A text without its seconds."""
-    return re.sub(r"\d+(\.\d+)? s\b", "0 s", text)
+    return re.sub(r"<?\d+(\.\d+)? s\b", "0 s", text)
 
 
 def page_as_run(page: str) -> str:
