@@ -60,6 +60,20 @@ def test_the_commands_of_the_guide_can_be_typed_in_their_order():
     assert written == {"mine.zip", "reply.zip"}
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_documents_have_the_options_that_they_show(page):
+    """All lines of blocks that begin with `pttt`; files and values of options need not be there."""
+    from pttt_ooc.cli.commands import app
+
+    blocks = "".join(token.content for token in tokens_of(page) if token.type == "fence")
+    for line in re.findall(r"^(?:\$ |\.venv/bin/)?pttt (.*)$", blocks, re.M):
+        command, words = typer.main.get_command(app), shlex.split(line, comments=True)
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        _, left, _ = command.make_parser(command.context_class(command)).parse_args(words)
+        assert left == [], line
+
+
 def test_the_program_of_the_start_writes_a_strategy(tmp_path):
     """Run on three infosets of the full game; each row is a distribution over the squares not yet attempted."""
     [program] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/start.md").read_text(encoding="utf-8"), re.S)
