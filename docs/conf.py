@@ -52,20 +52,9 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Start": ["start", "course"],
-    "Guides": [
-        "workflow",
-        "configuration",
-        "commands",
-        "explore",
-        "play",
-        "library",
-        "score",
-        "exact",
-        "proof",
-        "grader",
-    ],
-    "Other games": ["smbc", "extreme", "arena"],
+    "Start": ["start", "students", "course"],
+    "Guides": ["workflow", "commands", "library", "score", "exact"],
+    "Other games": ["smbc", "arena", "extreme"],
     "Reference": ["files", "method", "glossary", "site/api", "site/architecture", "site/changelog"],
 }
 """The website's menu: one screen.  The notebook, `lab/`, has a list of its own."""

@@ -15,6 +15,8 @@ import pytest
 import typer
 from markdown_it import MarkdownIt
 
+from docs.make import outputs
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(page for place in ("*.md", ".github/*.md", "docs/**/*.md") for page in ROOT.glob(place))
 PARSER = MarkdownIt("commonmark").enable("table")
@@ -56,6 +58,20 @@ def test_the_commands_of_the_guide_can_be_typed_in_their_order():
                     assert (str(value) in written) == (parameter.name != "output"), line
                     written |= {str(value)}
     assert written == {"mine.zip", "reply.zip"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_documents_have_the_options_that_they_show(page):
+    """All lines of blocks that begin with `pttt`; files and values of options need not be there."""
+    from pttt_ooc.cli.commands import app
+
+    blocks = "".join(token.content for token in tokens_of(page) if token.type == "fence")
+    for line in re.findall(r"^(?:\$ |\.venv/bin/)?pttt (.*)$", blocks, re.M):
+        command, words = typer.main.get_command(app), shlex.split(line, comments=True)
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        _, left, _ = command.make_parser(command.context_class(command)).parse_args(words)
+        assert left == [], line
 
 
 def test_the_program_of_the_start_writes_a_strategy(tmp_path):
@@ -151,6 +167,50 @@ def test_every_page_is_in_the_menu_or_in_the_notebook():
 def test_the_notebook_links_all_its_pages():
     pages = {page.name for page in (ROOT / "docs/lab").glob("*.md")}
     assert set(links_of(ROOT / "docs/lab/index.md")) == pages - {"index.md"}
+
+
+GUIDES = [
+    *("start", "students", "course", "workflow", "commands", "library", "score", "exact"),
+    *("files", "method", "glossary"),
+]
+"""The pages for users of the package; other games have one each, and all else is the notebook."""
+
+
+def test_the_pages_for_users_are_short():
+    """A word has a letter or a digit: bars of tables are none."""
+    words = {
+        name: sum(bool(re.search(r"\w", word)) for word in (ROOT / f"docs/{name}.md").read_text("utf-8").split())
+        for name in GUIDES
+    }
+    assert sum(words.values()) <= 25_000, words
+
+
+def test_the_menu_is_one_screen():
+    names = [name for names in menu_of().values() for name in names]
+    assert len(names) <= 22
+    others = {"smbc", "arena", "extreme", "site/api", "site/architecture", "site/changelog"}
+    assert set(names) == {*GUIDES, *others}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", outputs.PAGES)
+def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch, capsys):
+    from pttt_ooc.cli.commands import main
+
+    def run(words):
+        ran.append(words)
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert not end.value.code, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    ran = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert outputs.rendered(text, run) == text, f"{page}: python -m docs.make.outputs --write"
+    assert ran
 
 
 def test_the_start_page_links_each_page_under_its_kind():

@@ -31,7 +31,7 @@ from pttt_ooc.other_games.arena.research.solvers import attack, endings
 
 ROOT = Path(__file__).parents[2]
 RECORDS = ROOT / "docs" / "records" / "arena"
-PAGES = ("docs/arena.md", "docs/lab/rows.md", "docs/lab/ultimate.md")
+PAGES = ("docs/lab/arena.md", "docs/lab/rows.md", "docs/lab/ultimate.md")
 CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "ladder", "ladder-most", "rows")
 SCORES = (0.5, 0.55)
 """Between which scores the sequential test decides."""

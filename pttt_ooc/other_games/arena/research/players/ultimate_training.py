@@ -9,7 +9,7 @@
 The first command plays games of a search against itself, a file for each part; the same command continues.  The second
 one trains by stochastic gradient descent (Adam, a falling step size), each batch under one of the eight symmetries of
 the board.  It needs JAX, which the extra `deep` has.  With ``--game ultimate:most``, both are for these rules.  On one
-machine the same commands make the same files; docs/arena.md has those that made the files in the package.
+machine the same commands make the same files; docs/lab/arena.md has those that made the files in the package.
 """
 
 from __future__ import annotations
