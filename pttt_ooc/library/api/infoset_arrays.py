@@ -1,7 +1,7 @@
 """What own algorithms are made of: mixtures of strategies, and arrays with a row for each infoset.
 
-Rows have the order of :meth:`pttt_ooc.library.api.strategies.Strategy.infosets`, which is the course's.  What is kept up
-to symmetry is computed so, and only the result has rows for mirror images.
+Rows have the order of :meth:`pttt_ooc.library.api.strategies.Strategy.infosets`, which is the course's.  What is kept
+up to symmetry is computed so, and only the result has rows for mirror images.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def mix(strategies: Sequence[core.Strategy], weights: Sequence[float] | None = N
     --------
     >>> import pttt_ooc as pttt
     >>> game = pttt.game("mini-2x3k2-abrupt")
-    >>> def always(*squares):
-    ...     return pttt.Strategy.from_function(game, 0, lambda text: {next(s for s in squares if str(s) not in text): 1})
-    >>> both = pttt.mix([always(0, 1, 2, 3, 4, 5), always(1, 0, 2, 3, 4, 5)], [3, 1])
+    >>> def attempt_first(*squares):
+    ...     return pttt.Strategy.from_function(game, 0, lambda text: {[s for s in squares if str(s) not in text][0]: 1})
+    >>> both = pttt.mix([attempt_first(0, 1, 2, 3, 4, 5), attempt_first(1, 0, 2, 3, 4, 5)], [3, 1])
     >>> both["|"].tolist()
     [0.75, 0.25, 0.0, 0.0, 0.0, 0.0]
     >>> both["|1*"].tolist()  # only the second strategy gets here

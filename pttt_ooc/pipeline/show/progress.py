@@ -121,6 +121,7 @@ class Bar:
             self._bar.stop()
 
     def __call__(self, share: float) -> None:
+        """Show the finished share."""
         if self._bar is None or time.monotonic() - self._begun < _SHORT:
             return
         if not self._bar.tasks:

@@ -84,7 +84,8 @@ def test_a_mixture_has_the_mean_of_the_plans(name, player):
             mixed = pttt.mix([one, other], [1, 4])
             assert pttt.reach(mixed)[:, None] * mixed.tensor() == pytest.approx(wanted, abs=1e-14)
             assert mixed.tensor().sum(axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-12)
-            assert mixed.index.symmetry == ("full" if {one.index.symmetry, other.index.symmetry} == {"full"} else "none")
+            folded = one.index.symmetry == other.index.symmetry == "full"
+            assert mixed.index.symmetry == ("full" if folded else "none")
 
 
 def test_where_no_strategy_gets_probabilities_are_averaged():
@@ -126,11 +127,12 @@ def refused(kind, call, *arguments):
 
 
 def test_what_is_refused():
-    game, other = named_game("mini-2x3k2-abrupt"), named_game("mini-2x2k2-abrupt")
+    game = named_game("mini-2x3k2-abrupt")
     first, second = (pttt.Strategy.uniform(game, player) for player in (0, 1))
+    other = pttt.Strategy.uniform(named_game("mini-2x2k2-abrupt"), 0)
     assert "no strategy to mix" in refused("StrategyError", pttt.mix, [])
     assert "another one is player 1's" in refused("StrategyError", pttt.mix, [first, second])
-    assert "another one is for mini-2x2k2" in refused("StrategyError", pttt.mix, [first, pttt.Strategy.uniform(other, 0)])
+    assert "another one is for mini-2x2k2" in refused("StrategyError", pttt.mix, [first, other])
     assert "2 strategies, but 1 weights" in refused("ConfigError", pttt.mix, [first, first], [1])
     for weights in ([1, -1], [0, 0], [1, float("nan")], [1, float("inf")]):
         assert "weights are 0 or more, and not all of them 0" in refused("ConfigError", pttt.mix, [first] * 2, weights)
