@@ -323,6 +323,28 @@ class Strategy(core.Strategy):
             return self
         return Strategy.of(symmetry.unfold(self, index_of(self.game)))
 
+    @cached_property
+    def folded(self) -> Strategy:
+        """The same strategy kept up to symmetry, which makes all that is computed with it up to eight times faster.
+
+        Raises
+        ------
+        StrategyError
+            If the strategy is not symmetric: probabilities at infosets that mirror each other differ by more than 1e-6.
+
+        Examples
+        --------
+        >>> import pttt_ooc as pttt
+        >>> game = pttt.game("mini-2x3k2-abrupt")
+        >>> free = pttt.marks(game, 0) == 0
+        >>> pttt.Strategy.from_tensor(game, 0, free / free.sum(axis=1, keepdims=True)).folded
+        Strategy of player 0 in mini-2x3k2-abrupt: 189 infosets, kept up to symmetry
+        """
+        target = widest_symmetry(self.game)
+        if self.index.symmetry == target:
+            return self
+        return Strategy.of(symmetry.fold(self, index_of(self.game, target)))
+
     # -----------------------------------------------------------------------------------------
     # Files
 
