@@ -1,6 +1,9 @@
 """Mixtures, reach, gradients and marks agree with walks over all histories, in either layout."""
 
+import inspect
 import random
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,13 +113,34 @@ def test_marks_are_those_in_the_texts(name, player):
         assert row == [{None: 0, True: 1, False: -1}[told.get(square)] for square in range(game.squares)]
 
 
-def test_fictitious_play_converges():
-    average = [pttt.Strategy.uniform(named_game("mini-2x3k2-abrupt"), player) for player in (0, 1)]
-    before = pttt.evaluate(*average).nashconv
-    for t in range(1, 41):
-        for player in (0, 1):
-            average[player] = pttt.mix([average[player], pttt.best_response(average[1 - player])], [t, 1])
-    assert before > 0.6 and pttt.evaluate(*average).nashconv < 0.1
+def test_the_example_of_fictitious_play_converges():
+    place = Path(__file__).parents[3]
+    space = runpy.run_path(str(place / "examples/fictitious_play.py"))
+    before, after = (
+        pttt.evaluate(*space["fictitious_play"](named_game("mini-2x3k2-abrupt"), rounds)).nashconv for rounds in (0, 40)
+    )
+    assert before > 0.6 and after < 0.1
+    # The page shows the same function.
+    lines = inspect.getsource(space["fictitious_play"]).splitlines()
+    page = (place / "docs/library.md").read_text(encoding="utf-8")
+    assert "\n".join([f">>> {lines[0]}", *(f"... {line}" for line in lines[1:])]) in page
+
+
+def test_the_example_of_fictitious_play_is_a_program(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["fictitious_play.py", "mini-2x2k2-abrupt", "3"])
+    runpy.run_path(str(Path(__file__).parents[3] / "examples/fictitious_play.py"), run_name="__main__")
+    assert capsys.readouterr().out.startswith("Game mini-2x2k2-abrupt: 2 x 2 squares, abrupt, 6 winning sets\nafter 3")
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-abrupt", "pttt-abrupt-after-1-0-3-2-4-8"])
+def test_a_symmetric_strategy_can_be_folded(name):
+    rows, (whole, folded) = strategies(name, 0)
+    assert whole.folded.index.symmetry == folded.folded.index.symmetry
+    assert whole.folded.tensor() == pytest.approx(whole.tensor(), abs=1e-15)
+    if name.startswith("mini"):
+        other = pttt.Strategy.from_function(named_game(name), 0, table(named_game(name), 0).__getitem__)
+        with pytest.raises(pttt.PtttError, match="not symmetric: infosets that mirror each other differ by"):
+            other.folded  # noqa: B018
 
 
 def refused(kind, call, *arguments):
