@@ -5,17 +5,16 @@ import doctest
 import re
 import shlex
 import subprocess
-import sys
-import zipfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import numpy as np
 import pytest
 import typer
 from markdown_it import MarkdownIt
 
+import pttt_ooc as pttt
 from docs.make import outputs
+from pttt_ooc.library.api import structures
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(page for place in ("*.md", ".github/*.md", "docs/**/*.md") for page in ROOT.glob(place))
@@ -74,19 +73,25 @@ def test_commands_in_documents_have_the_options_that_they_show(page):
         assert left == [], line
 
 
-def test_the_program_of_the_start_writes_a_strategy(tmp_path):
-    """Run on three infosets of the full game; each row is a distribution over the squares not yet attempted."""
-    [program] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/start.md").read_text(encoding="utf-8"), re.S)
-    assert len([line for line in program.splitlines() if line]) <= 20
-    infosets = tmp_path / "data/pttt-abrupt/full/player0-infosets.txt"
-    infosets.parent.mkdir(parents=True)
-    infosets.write_text("|\n|0*\n|0*4.\n")
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-    with zipfile.ZipFile(tmp_path / "mine.zip") as archive, archive.open("pttt_pl0.npy") as file:
-        rows = np.load(file)
-    assert rows.shape == (3, 9) and rows.dtype == np.float32
-    assert [np.flatnonzero(row == 0).tolist() for row in rows] == [[], [0], [0, 4]]
-    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-6)
+def programs_of_the_start():
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs/start.md").read_text(encoding="utf-8"), re.S)
+
+
+def test_the_programs_of_the_start_make_better_and_better_strategies(tmp_path, monkeypatch, capsys):
+    """On late positions, where the last answer is as good as exact; each program is short."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(structures, "_cache", structures._Cache())
+    game, shown = pttt.game("pttt-abrupt-after-0-5-1-8-3"), {}
+    place = pttt.solve(game, directory="data").directory
+    for name, program in zip(("first", "second", "third"), programs_of_the_start(), strict=True):
+        assert len([line for line in program.splitlines() if line]) <= 18
+        exec(program.replace("data/pttt-abrupt/full", str(place)), {})
+        both = [pttt.Strategy.read(f"{name}{player}.zip", player, game) for player in (0, 1)]
+        shown[name] = pttt.evaluate(*both)
+    first = pttt.Strategy.read("first0.zip", 0, game)
+    assert [int((row > 0).sum()) for _, row in first.items()] == [game.squares - len(text) // 2 for text in first]
+    assert shown["first"].nashconv > shown["second"].nashconv > 4 * shown["third"].nashconv
+    assert re.match(r"round 20: exploitability 0\.\d{4} and 0\.\d{4}$", capsys.readouterr().out.splitlines()[-1])
 
 
 def test_the_readme_is_one_screen():

@@ -123,8 +123,8 @@ def span(low: float, high: float, digits: int) -> str:
 
 
 def thousands(number: Any) -> str:
-    """An integer with thin spaces between its thousands; anything else unchanged."""
-    return f"{number:,}".replace(",", "\u202f") if isinstance(number, int) else str(number)
+    """An integer with commas between its thousands; anything else unchanged."""
+    return f"{number:,}" if isinstance(number, int) else str(number)
 
 
 def probability(number: float) -> str:

@@ -51,7 +51,7 @@ class SavedState:
 
     def __init__(self, path: Path, oracle: DoubleOracle) -> None:
         self._path, self._oracle, self._file = path, oracle, path / "state.npz"
-        self._names = {"game": repr(oracle.game), "version": version()}
+        self._names = {"game": oracle.game.rules, "version": version()}
         self._saved = oracle.last.number if oracle.last else 0
         self._due = 0.0
         with explain_errors(f"open the directory {path}"):

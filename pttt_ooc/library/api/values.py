@@ -26,8 +26,14 @@ from pttt_ooc.types import Interval
 Floats = NDArray[np.floating[Any]]
 
 
-def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
-    """Strategies in one layout, and an engine for it; the layout is folded only if all strategies are."""
+def in_one_layout(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
+    """Strategies in one layout, and an engine for it; the layout is folded only if all strategies are.
+
+    Raises
+    ------
+    StrategyError
+        If one of them is no strategy, or they are for several games.
+    """
     wrapped = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
     check_one_game(wrapped)
     if all(one.index.symmetry == "full" for one in wrapped):
@@ -84,7 +90,7 @@ def evaluate(
     >>> round(found.value, 6), round(found.nashconv, 6)
     (0.550123, 0.666667)
     """
-    both, engine = _together(strategy0, strategy1)
+    both, engine = in_one_layout(strategy0, strategy1)
     evaluated = evaluation.evaluate(both[0], both[1], engine)
     interval = (game_value, game_value) if isinstance(game_value, int | float) else game_value
     if interval is not None and not -1 <= interval[0] <= interval[1] <= 1:
@@ -140,7 +146,7 @@ def best_response(strategy: core.Strategy) -> Response:
     >>> reply
     Best response, which gets -0.200000: Strategy of player 1 in mini-2x3k2-abrupt: 107 infosets, kept up to symmetry
     """
-    (one,), engine = _together(strategy)
+    (one,), engine = in_one_layout(strategy)
     reply = responding.best_response(one, engine)
     return Response(engine.index, reply.player, reply.strategy().probabilities, reply.value)
 
@@ -250,7 +256,7 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
     [('|', 0.8333)]
     """
     # All strategies in one layout, and checked before anything is computed.
-    wrapped, engine = _together(a, b, *([] if against is None else [against]))
+    wrapped, engine = in_one_layout(a, b, *([] if against is None else [against]))
     one, other = wrapped[0], wrapped[1]
     if one.player != other.player:
         raise StrategyError(

@@ -6,11 +6,13 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from rich.console import Console
+from rich.progress import Progress as Bars
 from rich.status import Status
 
 from pttt_ooc.disk.files import explain_errors
@@ -90,6 +92,42 @@ class Shares:
                     print(line, file=file)
 
         return tell
+
+
+class Bar:
+    """A bar with the finished share of some work and the time left, on a terminal or in a notebook; silent elsewhere.
+
+    A context manager that is called with the finished share, 0 to 1, from any thread.  Short work has no bar.
+
+    Parameters
+    ----------
+    what
+        What is being done, such as ``"Asking the policy"``.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what, self._begun = what, time.monotonic()
+        self._bar: Bars | None = None
+        console = Console(stderr=True)
+        # In a notebook, rich draws with ipywidgets, and complains if they are missing.
+        if console.is_terminal or (console.is_jupyter and find_spec("ipywidgets")):
+            self._bar = Bars(*Bars.get_default_columns(), console=console, transient=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *of_error: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, share: float) -> None:
+        """Show the finished share."""
+        if self._bar is None or time.monotonic() - self._begun < _SHORT:
+            return
+        if not self._bar.tasks:
+            self._bar.add_task(self._what, total=1.0)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=share)
 
 
 class Progress:

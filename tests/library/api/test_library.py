@@ -185,6 +185,13 @@ def test_policies_that_are_refused(policy, sentence):
     assert sentence in refused("StrategyError", pttt.Strategy.from_function, GAME, 0, policy)
 
 
+def test_asking_a_policy_shows_how_far_it_is(monkeypatch):
+    shares = []
+    monkeypatch.setattr("pttt_ooc.pipeline.show.progress.Bar.__call__", lambda bar, share: shares.append(share))
+    pttt.Strategy.from_function(GAME, 0, table(GAME, 0).__getitem__)
+    assert shares and shares == sorted(shares) and shares[-1] == 1
+
+
 def test_an_exception_in_a_policy_is_not_hidden():
     def broken(text):
         raise ZeroDivisionError

@@ -3,8 +3,10 @@
 import io
 
 import pytest
+from rich.console import Console
 
-from pttt_ooc.pipeline.show.progress import Progress, Shares, seconds_left
+from pttt_ooc.pipeline.show import progress
+from pttt_ooc.pipeline.show.progress import Bar, Progress, Shares, seconds_left
 
 
 def event(iteration, elapsed, gap, speed=10.0):
@@ -182,3 +184,15 @@ def test_shares_of_long_work_are_printed_at_intervals(tmp_path, monkeypatch, cap
         tell(share)
     told = "Tables of player 0: 50%\nTables of player 1: 25%\n"
     assert capsys.readouterr().err == told and (tmp_path / "log").read_text() == told
+
+
+@pytest.mark.parametrize(("terminal", "short"), [(True, 0.0), (True, 60.0), (False, 0.0)])
+def test_a_bar_is_shown_on_a_terminal_if_the_work_is_long(monkeypatch, terminal, short):
+    stream = io.StringIO()
+    monkeypatch.setattr(progress, "_SHORT", short)
+    monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=stream, force_terminal=terminal, width=100))
+    with Bar("Counting") as bar:
+        for share in (0.25, 0.75):
+            bar(share)
+    shown = stream.getvalue()
+    assert ("Counting" in shown and "75%" in shown) if terminal and not short else shown == ""
