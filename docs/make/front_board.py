@@ -17,8 +17,9 @@ def front_board() -> str:
     choices, games = [], []
     for name, title in GAMES.items():
         checked = "" if games else " checked"
+        short = title.removeprefix("Phantom ").replace(" 3x3", "")
         choices.append(
-            f'<input type="radio" name="front" id="front-{name}"{checked}><label for="front-{name}">{title}</label>'
+            f'<input type="radio" name="front" id="front-{name}"{checked}><label for="front-{name}">{short}</label>'
         )
         value, game = value_of(name), openings.read(PROOF / f"{name}.txt.gz")
         boards = "".join(_board(name, plan, value) for plan in game.plans)
@@ -26,7 +27,8 @@ def front_board() -> str:
     links = "".join(f'<a href="pages/{page}.html">{title}</a>' for page, title in LINKS.items())
     return (
         '<div class="front" role="group" aria-label="How a perfect player begins">'
-        f'{"".join(choices)}{"".join(games)}<p class="front-links">Click a square to go on from there. {links}</p></div>'
+        f"{''.join(choices)}{''.join(games)}"
+        f'<p class="front-links">Click a square to go on from there. {links}</p></div>'
     )
 
 
@@ -45,7 +47,7 @@ def _board(name: str, plan: openings.Plan, value: Fraction) -> str:
     number = f"{float(worth):.3f}" if worth.denominator > 1 else str(worth)
     return (
         f'<figure><div class="front-board">{"".join(rows)}</div>'
-        f"<figcaption>Player {plan.player}: wins {number.replace('-', '−')} on average</figcaption></figure>"
+        f"<figcaption>Player {plan.player}: {number.replace('-', '−')} a game</figcaption></figure>"
     )
 
 

@@ -29,13 +29,14 @@ OPENINGS = {  # for each game: its aim, and how many attempts of each player go 
 MENU = {"explore": "Explore", "perfect": "Play", "verify": "Check a proof", "openings": "Openings"}
 ENGINE = ("certificate.js", "best_response.js", "claim.js", "infoset.js")
 """What pages and their workers share."""
-OFFERED = ("Certificate", "unzipped", "bytesOf", "fractionText", "attemptsOf", "Questions", "hearFiles", "hearQuestions")
+OFFERED = "Certificate, unzipped, bytesOf, fractionText, attemptsOf, Questions, hearFiles, hearQuestions"
+"""What pages and workers use of it."""
 
 
 def engine() -> str:
-    """The scripts of the engine as one function, whose text a worker can have: no script reads a file without a server."""
+    """The scripts of the engine as one function; workers get its text, as they can read no file without a server."""
     scripts = "\n".join((PAGES / name).read_text(encoding="utf-8") for name in ENGINE)
-    return f"function engine() {{\n{scripts}\nreturn {{ {', '.join(OFFERED)} }};\n}}\n"
+    return f"function engine() {{\n{scripts}\nreturn {{ {OFFERED} }};\n}}\n"
 
 
 def certificates() -> str:

@@ -25,7 +25,7 @@ from tests.course.conftest import prepared, solved  # noqa: F401
 from tests.course.games_kit import OTHER
 from tests.course.pages.conftest import decided, empty, full  # noqa: F401
 from tests.course.pages.test_course_beyond_axe import PAGES as COURSE
-from tests.exact.certificates.test_proof_pages import directory as proof  # noqa: F401
+from tests.exact.certificates.serverless_pages import directory as proof  # noqa: F401
 from tests.kits.browsing import (
     CONTRAST,
     assert_accessible,
