@@ -24,7 +24,7 @@ def front_board() -> str:
         value, game = value_of(name), openings.read(PROOF / f"{name}.txt.gz")
         boards = "".join(_board(name, plan, value) for plan in game.plans)
         games.append(f'<div class="front-game{" hex" if name.startswith("dark-hex") else ""}">{boards}</div>')
-    links = "".join(f'<a href="pages/{page}.html">{title}</a>' for page, title in LINKS.items())
+    links = " ".join(f'<a href="pages/{page}.html">{title}</a>' for page, title in LINKS.items())
     return (
         '<div class="front" role="group" aria-label="How a perfect player begins">'
         f"{''.join(choices)}{''.join(games)}"

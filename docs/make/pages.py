@@ -51,7 +51,7 @@ def menu(current: str, home: str | None) -> str:
     for name, title in MENU.items():
         here = ' aria-current="page"' if name == current else ""
         links.append(f'<a href="{name}.html"{here}>{title}</a>')
-    return f'<nav class="menu" aria-label="Pages">{"".join(links)}</nav>'
+    return f'<nav class="menu" aria-label="Pages">{" ".join(links)}</nav>'
 
 
 def make(directory: Path, home: str | None = None) -> list[Path]:
