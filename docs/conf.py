@@ -83,6 +83,7 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
 def add_boards(app: Sphinx, page: str, source: list[str]) -> None:
     """Put the boards of the proven equilibria where the start page says ``<!-- boards -->``."""
     if page == "index":
+        app.env.note_dependency("make/front_board.py")
         source[0] = source[0].replace("<!-- boards -->", import_module("front_board").front_board())
 
 

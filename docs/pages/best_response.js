@@ -22,7 +22,8 @@ class BestResponse {
 
   // What is decided before the responder's first turn, and the position then.
   start() {
-    const { decided, group } = this.responder === 0 ? { decided: 0n, group: [this.root] } : this.afterReply([this.root], 0);
+    const first = this.responder === 0;
+    const { decided, group } = first ? { decided: 0n, group: [this.root] } : this.afterReply([this.root], 0);
     return { decided, position: { group, marks: 0, misses: 0 } };
   }
 

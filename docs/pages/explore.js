@@ -56,7 +56,7 @@ function hear(answer) {
     show();
   } else if ("value" in answer) {
     values[answer.square] = answer.value;
-    show();
+    showValues();
   }
 }
 
@@ -71,20 +71,29 @@ function reasonAgainst(text) {
 
 function show() {
   if (!facts) return;
+  showPath();
+  drawBoard(part("board"), state.name, fillSquare);
+  showChosen();
+  showBoards();
+  part("details").hidden = !facts.probabilities && !facts.beliefs;
+  showValues();
+}
+
+// What changes while values are found; buttons stay, as somebody may be pressing one.
+function showValues() {
   const wanted = document.querySelector("[name=layer]:checked").value;
   const layer = wanted === "probability" && !facts.probabilities ? "value" : wanted;
-  showPath();
-  drawBoard(part("board"), state.name, (cell, square) => fillSquare(cell, square, layer));
   part("legend").textContent = layer !== wanted ? "No probabilities here. " : "";
   part("legend").textContent += {
     probability: "How likely a perfect player attempts each square.",
     value: "What each attempt is worth: blue is above 0, orange below.",
     belief: "How likely the other player has each square.",
   }[layer];
-  showChosen();
+  for (const cell of part("board").querySelectorAll("button:enabled"))
+    paintSquare(cell, Number(cell.dataset.square), layer);
+  showExact();
   showNotes();
   showAttempts();
-  showBoards();
 }
 
 function showPath() {
@@ -100,23 +109,28 @@ function showPath() {
   }
 }
 
-function fillSquare(cell, square, layer) {
-  const mine = facts.marks.includes(square), theirs = facts.misses.includes(square);
-  const known = mine || theirs, here = square === state.square;
-  cell.disabled = known;
+function fillSquare(cell, square) {
+  const mine = facts.marks.includes(square), theirs = facts.misses.includes(square), here = square === state.square;
+  cell.disabled = mine || theirs;
   cell.setAttribute("aria-pressed", here);
-  if (known) {
+  if (mine || theirs) {
     cell.className = mine ? "mine" : "theirs";
     cell.append(SIDES[mine ? facts.player : 1 - facts.player]);
     cell.setAttribute("aria-label", `Square ${square}, ${mine ? "your mark" : "the other player's mark"}`);
     return;
   }
-  const { text, shade, tone } = shownAt(square, layer);
-  add(cell, "span", text, "figure");
-  cell.classList.add(...(tone ? [tone] : []), ...(here ? ["here"] : []));
-  cell.style.setProperty("--shade", shade.toFixed(3));
-  cell.setAttribute("aria-label", `Square ${square}: ${{ probability: "probability", value: "value", belief: "the other's mark" }[layer]} ${text}`);
+  add(cell, "span", "", "figure");
+  cell.classList.toggle("here", here);
   cell.onclick = () => choose(here ? null : square);
+}
+
+function paintSquare(cell, square, layer) {
+  const { text, shade, tone } = shownAt(square, layer);
+  const word = { probability: "probability", value: "value", belief: "the other's mark" }[layer];
+  cell.querySelector(".figure").textContent = text;
+  cell.classList.toggle("below", tone === "below");
+  cell.style.setProperty("--shade", shade.toFixed(3));
+  cell.setAttribute("aria-label", `Square ${square}: ${word} ${text}`);
 }
 
 function shownAt(square, layer) {
@@ -140,7 +154,23 @@ function showChosen() {
     return;
   }
   add(section, "h2", `Square ${square}`);
-  const list = add(section, "dl", "", "exact");
+  add(section, "dl", "", "exact");
+  for (const outcome of facts.outcomes.filter((one) => one.square === square)) {
+    const probability = outcome.probability ? `, ${percentText(outcome.probability, 2)}` : "";
+    const line = add(section, "p", "", "outcome");
+    const words = `${outcome.placed ? "It is placed" : "It fails"}${probability}`;
+    if (outcome.decides) {
+      const button = add(line, "button", words, "main");
+      button.onclick = () => go({ text: `${facts.text}${square.toString(16)}${outcome.placed ? "*" : "."}` });
+    } else add(line, "strong", words);
+    add(line, "span", tellRest(outcome), "muted");
+  }
+}
+
+function showExact() {
+  const list = document.querySelector("#chosen dl"), { square } = state;
+  if (!list) return;
+  list.replaceChildren();
   const entry = (title, fraction, text) => {
     add(list, "dt", title);
     const told = add(list, "dd", text);
@@ -149,18 +179,6 @@ function showChosen() {
   const share = facts.probabilities && (facts.probabilities[square] ?? [0n, 1n]);
   if (share) entry("Probability", share, percentText(share, 4));
   if (facts.beliefs) entry("Value", values[square], values[square] ? valueText(values[square], 6) : "…");
-  for (const outcome of facts.outcomes.filter((one) => one.square === square)) {
-    const word = outcome.placed ? "placed" : "failed", button = document.createElement("button");
-    const probability = outcome.probability ? `, ${percentText(outcome.probability, 2)}` : "";
-    const line = add(section, "p", "", "outcome");
-    if (outcome.decides) {
-      line.append(button);
-      button.textContent = `${outcome.placed ? "It is placed" : "It fails"}${probability}`;
-      button.className = "main";
-      button.onclick = () => go({ text: `${facts.text}${square.toString(16)}${outcome.placed ? "*" : "."}` });
-    } else add(line, "strong", `${outcome.placed ? "It is placed" : "It fails"}${probability}`);
-    add(line, "span", ` ${tellRest(outcome, word)}`, "muted");
-  }
 }
 
 function tellRest({ then, decides }) {
@@ -176,9 +194,13 @@ function showNotes() {
   if (!facts.probabilities)
     notes.push(`Player ${me}'s equilibrium never comes here, so it gives no probabilities.`);
   if (!facts.beliefs)
-    notes.push(`Player ${1 - me}'s equilibrium never lets player ${me} come here, so there are no values and no beliefs.`);
+    notes.push(
+      `Player ${1 - me}'s equilibrium never lets player ${me} come here, so there are no values and no beliefs.`
+    );
   if (both === 1) notes.push("Every game comes here.");
-  else if (both) notes.push(`When both play their equilibrium, ${percentText(inOne(facts), 4)} of the games come here.`);
+  else if (both) {
+    notes.push(`When both play their equilibrium, ${percentText(jointReach(facts), 4)} of the games come here.`);
+  }
   const known = Object.entries(values);
   if (known.length === facts.legal.length) {
     const best = Math.max(...known.map(([, value]) => numberOf(value)));
@@ -191,7 +213,7 @@ function showNotes() {
   part("notes").textContent = notes.join("\n");
 }
 
-function inOne({ ownReach, othersReach }) {
+function jointReach({ ownReach, othersReach }) {
   return [ownReach[0] * othersReach[0], ownReach[1] * othersReach[1]];
 }
 
@@ -229,7 +251,8 @@ function showBoards() {
       const line = add(cells, "div", "", "row");
       for (let square = 3 * row; square < 3 * row + 3; square++) {
         const mine = facts.marks.includes(square), theirs = (marks >> square) & 1;
-        add(line, "span", mine ? SIDES[facts.player] : theirs ? SIDES[1 - facts.player] : "", mine ? "mine" : theirs ? "theirs" : "");
+        const owner = mine ? facts.player : theirs ? 1 - facts.player : null;
+        add(line, "span", SIDES[owner] ?? "", mine ? "mine" : theirs ? "theirs" : "");
       }
     }
     add(figure, "figcaption", `${percentText(share, 2)} ${shortFraction(share)}`);
@@ -247,6 +270,6 @@ part("infoset").onchange = () => {
   const text = part("infoset").value.trim();
   go({ text: text.startsWith("|") ? text : `|${text}` });
 };
-for (const radio of document.querySelectorAll("[name=layer]")) radio.onchange = show;
+for (const radio of document.querySelectorAll("[name=layer]")) radio.onchange = () => facts && showValues();
 addEventListener("hashchange", follow);
 follow();

@@ -78,10 +78,7 @@ class Questions {
     if (!attempts || !this.fate(player, attempts).decides) return null;
     const own = this.ownInfoset(player, attempts), position = this.position(player, attempts);
     const reached = weightOf(position.group), root = this.rules.plans;
-    const legal = this.responses[player].attempts({
-      marks: attempts.reduce((tried, { bit }) => tried | bit, 0),
-      misses: 0,
-    });
+    const legal = this.responses[player].attempts(position);
     const share = (group, whole = reached) => inLowestTerms(weightOf(group), whole);
     const boards = new Map();
     for (const infoset of position.group) boards.set(infoset.own, (boards.get(infoset.own) ?? 0n) + infoset.weight);
@@ -93,7 +90,8 @@ class Questions {
       misses: attempts.filter(({ placed }) => !placed).map(({ square }) => square),
       ownReach: own ? inLowestTerms(own.weight, root[player].weight) : [0n, 1n],
       othersReach: share(position.group, root[1 - player].weight),
-      probabilities: own && Object.fromEntries(own.actions.map((one) => [one.square, inLowestTerms(one.weight, own.weight)])),
+      probabilities:
+        own && Object.fromEntries(own.actions.map((one) => [one.square, inLowestTerms(one.weight, own.weight)])),
       beliefs: reached
         ? Array.from({ length: this.rules.squares }, (_, square) =>
             share(position.group.filter((infoset) => (infoset.own >> square) & 1))
@@ -116,12 +114,13 @@ class Questions {
       const here = weightOf(position.group.filter((infoset) => Boolean(infoset.own & bit) !== placed));
       const { decided, group } = ways[placed ? 1 : 0], returns = weightOf(group);
       const [wins, loses] = decided > 0n ? [decided, 0n] : [0n, -decided];
+      const shares = [returns, wins, here - returns - wins - loses, loses];
       return {
         square: Math.log2(bit),
         placed,
         decides,
         probability: reached ? inLowestTerms(here, reached) : null,
-        then: here ? [returns, wins, here - returns - wins - loses, loses].map((part) => inLowestTerms(part, here)) : null,
+        then: here ? shares.map((part) => inLowestTerms(part, here)) : null,
       };
     });
   }
@@ -131,10 +130,9 @@ class Questions {
     const attempts = attemptsOf(text), position = this.position(player, attempts), response = this.responses[player];
     const reached = weightOf(position.group), played = this.ownInfoset(player, attempts)?.actions ?? [];
     if (!reached) return;
-    // Both plans are an equilibrium: all that is played is as good as the best, and at first that is what the claim says.
-    let best = null;
-    if (!attempts.length) best = response.claimedAmount();
-    for (const bit of response.attempts({ ...position })) {
+    // Both plans are an equilibrium: all that is played is as good as the best.  At first, the claim tells what that is.
+    let best = attempts.length ? null : response.claimedAmount();
+    for (const bit of response.attempts(position)) {
       const known = played.some((one) => one.bit === bit);
       const amount = known && best !== null ? best : response.amountAfter(position, bit);
       if (known) best = amount;

@@ -125,8 +125,13 @@ function review() {
 function hear({ text, square, value }) {
   if (!value) return;
   if (!game.worth.has(text)) game.worth.set(text, []);
-  game.worth.get(text).push({ square, value });
-  review();
+  const found = game.worth.get(text);
+  found.push({ square, value });
+  if (found.length === squaresLeft(text)) review();
+}
+
+function squaresLeft(text) {
+  return game.certificate.squares - (text.length - 1) / 2;
 }
 
 function reviewAttempts() {
@@ -139,7 +144,7 @@ function reviewAttempts() {
     const link = add(row.insertCell(), "a", text === "|" ? "nothing" : text.slice(1));
     link.href = `explore.html#/${game.name}/${game.human}/${text.slice(1)}/${square}`;
     row.insertCell().textContent = square;
-    const worth = found.find((one) => one.square === square), whole = found.length === 9 - (text.length - 1) / 2;
+    const worth = found.find((one) => one.square === square), whole = found.length === squaresLeft(text);
     const best = whole ? Math.max(...found.map((one) => numberOf(one.value))) : null;
     row.insertCell().textContent = worth ? valueText(worth.value) : "…";
     if (best === null) {
