@@ -46,11 +46,11 @@ def certificates() -> str:
 
 
 def menu(current: str, home: str | None) -> str:
-    """The menu of all pages; it leads to a home if there is one."""
-    links = [f'<a href="{home}">pttt-ooc</a>'] if home else []
+    """The menu of all pages, with a home if there is one; a page within another one is left."""
+    links = [f'<a href="{home}" target="_top">pttt-ooc</a>'] if home else []
     for name, title in MENU.items():
         here = ' aria-current="page"' if name == current else ""
-        links.append(f'<a href="{name}.html"{here}>{title}</a>')
+        links.append(f'<a href="{name}.html"{here} target="_top">{title}</a>')
     return f'<nav class="menu" aria-label="Pages">{" ".join(links)}</nav>'
 
 

@@ -221,7 +221,7 @@ def test_all_pages_are_below_a_megabyte_and_have_one_menu(directory):
         text = (directory / f"{page}.html").read_text(encoding="utf-8")
         links = re.findall(r'(?:href|src)="([^"#]+)', text)
         assert set(links) <= names and [f"{one}.html" for one in PAGES] == re.findall(r'<a href="([^"]+)"', text)[:4]
-        assert re.search(rf'<a href="{page}.html" aria-current="page">', text)
+        assert re.search(rf'<a href="{page}.html" aria-current="page" target="_top">', text)
     for path in directory.iterdir():
         assert not re.search(r"https?:", path.read_text(encoding="utf-8")), path.name
     scripts = [path.read_text(encoding="utf-8") for path in directory.glob("*.js")]
