@@ -7,7 +7,7 @@ import gzip
 from fractions import Fraction
 
 import openings
-from pages import GAMES, PROOF
+from pages import GAMES, PROOF, short_title
 
 LINKS = {"explore": "Explore every move", "perfect": "Play against it", "verify": "Check the proof"}
 
@@ -15,12 +15,10 @@ LINKS = {"explore": "Explore every move", "perfect": "Play against it", "verify"
 def front_board() -> str:
     """The boards of all games as one block of HTML; the reader chooses which game is seen."""
     choices, games = [], []
-    for name, title in GAMES.items():
+    for name in GAMES:
         checked = "" if games else " checked"
-        short = title.removeprefix("Phantom ").replace(" 3x3", "")
-        choices.append(
-            f'<input type="radio" name="front" id="front-{name}"{checked}><label for="front-{name}">{short}</label>'
-        )
+        label = f'<label for="front-{name}">{short_title(name)}</label>'
+        choices.append(f'<input type="radio" name="front" id="front-{name}"{checked}>{label}')
         value, game = value_of(name), openings.read(PROOF / f"{name}.txt.gz")
         boards = "".join(_board(name, plan, value) for plan in game.plans)
         games.append(f'<div class="front-game{" hex" if name.startswith("dark-hex") else ""}">{boards}</div>')

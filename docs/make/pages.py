@@ -26,7 +26,7 @@ OPENINGS = {  # for each game: its aim, and how many attempts of each player go 
     "pttt-abrupt": ("Three in a row win.", (3, 2)),
     "dark-hex-3x3-abrupt": ("Player 0 connects top and bottom, player 1 left and right.", (3, 2)),
 }
-MENU = {"explore": "Explore", "perfect": "Play", "verify": "Check a proof", "openings": "Openings"}
+MENU = {"explore": "Explore", "perfect": "Play", "verify": "Proof", "openings": "Openings"}
 ENGINE = ("certificate.js", "best_response.js", "claim.js", "infoset.js")
 """What pages and their workers share."""
 OFFERED = "Certificate, unzipped, bytesOf, fractionText, attemptsOf, Questions, hearFiles, hearQuestions"
@@ -39,10 +39,16 @@ def engine() -> str:
     return f"function engine() {{\n{scripts}\nreturn {{ {OFFERED} }};\n}}\n"
 
 
+def short_title(name: str) -> str:
+    """The title of a game where there is little space."""
+    return GAMES[name].removeprefix("Phantom ").replace(" 3x3", "")
+
+
 def certificates() -> str:
     """The certificates, and the titles of games, as a script."""
+    titles = {name: short_title(name) for name in GAMES}
     coded = {name: base64.b64encode((PROOF / f"{name}.txt.gz").read_bytes()).decode() for name in CHECKED}
-    return f"const TITLES = {json.dumps(GAMES)};\nconst CERTIFICATES = {json.dumps(coded)};\n"
+    return f"const TITLES = {json.dumps(titles)};\nconst CERTIFICATES = {json.dumps(coded)};\n"
 
 
 def menu(current: str, home: str | None) -> str:

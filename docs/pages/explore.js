@@ -197,10 +197,8 @@ function showNotes() {
     notes.push(
       `Player ${1 - me}'s equilibrium never lets player ${me} come here, so there are no values and no beliefs.`
     );
-  if (both === 1) notes.push("Every game comes here.");
-  else if (both) {
+  if (both && facts.text !== "|")
     notes.push(`When both play their equilibrium, ${percentText(jointReach(facts), 4)} of the games come here.`);
-  }
   const known = Object.entries(values);
   if (known.length === facts.legal.length) {
     const best = Math.max(...known.map(([, value]) => numberOf(value)));

@@ -110,7 +110,7 @@ function show(text) {
   const most = human === 0 ? upper : -lower;
   part("score").textContent =
     (score ? `You as player ${human}: ${score.won} won, ${score.drawn} drawn, ${score.lost} lost. ` : "") +
-    `With a win as 1 and a loss as -1, nobody can get more than ${most.toFixed(6)} a game as player ${human}.`;
+    `With a win as 1 and a loss as \u22121, nobody can get more than ${most.toFixed(6).replace("-", "\u2212")} a game as player ${human}.`;
   review();
 }
 

@@ -327,7 +327,7 @@ def test_a_reader_plays(opened):
         square.first.click()
     page.get_by_role("heading", name="What the computer knew").wait_for()
     assert re.search(r"You have won\.|It is a draw\.|The computer has won\.", page.locator("#said").inner_text())
-    assert "as player 1: " in page.locator("#score").inner_text() and "-0.384434" in page.locator("#score").inner_text()
+    assert "as player 1: " in page.locator("#score").inner_text() and "−0.384434" in page.locator("#score").inner_text()
     assert page.locator("table.review tbody tr").count() >= 3
     page.get_by_role("button", name="I begin").click()
     page.get_by_text("You begin: attempt a square.").wait_for()

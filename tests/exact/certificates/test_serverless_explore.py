@@ -344,7 +344,7 @@ def test_pages_work_on_a_server_of_files(browser, directory):
             page.get_by_text("worth 0.550167 to player 0").wait_for()
             page.get_by_role("link", name="Play").click()
             page.get_by_text("You begin: attempt a square.").wait_for()
-            page.get_by_role("link", name="Check a proof").click()
+            page.get_by_role("link", name="Proof").click()
             page.get_by_role("button", name="Check it").click()
             page.get_by_text("proven: value = 13/17").wait_for()
             assert page.errors == []
