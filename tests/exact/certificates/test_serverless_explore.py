@@ -150,7 +150,8 @@ def assert_agree(pair, player, text, facts):
     if facts["beliefs"] is not None:
         errors += [close(*both) for both in zip(facts["beliefs"], beliefs.marks, strict=True)]
     boards = {board.theirs: board.probability for board in beliefs.boards}
-    assert {marks for marks, _ in facts["boards"]} == boards.keys()
+    shares = [Fraction(share) for _, share in facts["boards"]]
+    assert {marks for marks, _ in facts["boards"]} == boards.keys() and shares == sorted(shares, reverse=True)
     errors += [close(share, boards[marks]) for marks, share in facts["boards"]]
     ways = pair.following(player, text)
     assert [(w.square, w.placed, w.decides) for w in ways] == [
