@@ -25,7 +25,7 @@ from tests.course.conftest import prepared, solved  # noqa: F401
 from tests.course.games_kit import OTHER
 from tests.course.pages.conftest import decided, empty, full  # noqa: F401
 from tests.course.pages.test_course_beyond_axe import PAGES as COURSE
-from tests.exact.certificates.test_proof_pages import directory as proof  # noqa: F401
+from tests.exact.certificates.serverless_pages import directory as proof  # noqa: F401
 from tests.kits.browsing import (
     CONTRAST,
     assert_accessible,
@@ -135,7 +135,12 @@ WINGS = {
         "review": REVIEW,
         "watch": f"/arena/watch/game?game={SMALL}&one=random&other=random&seconds=0.1&moves=0,3,1&ply=3",
     },
-    ("proof", None): {"verify": "verify.html", "perfect": "perfect.html", "openings": "openings.html"},
+    ("proof", None): {
+        "verify": "verify.html",
+        "perfect": "perfect.html",
+        "explore": "explore.html#/dark-hex-3x3-abrupt/1/4./3",
+        "openings": "openings.html",
+    },
     ("parts", None): {"parts": PATH},
 }
 """For each fixture, and who looks, the addresses of pages by their names."""
@@ -203,6 +208,8 @@ def test_pages_are_accessible(open_page, name):
     page = open_page(name)
     if name == "proof-perfect":
         page.get_by_role("button", name="I begin").click()
+    elif name == "proof-explore":
+        page.get_by_text("to player 1.").wait_for()
     elif not name.startswith("proof"):
         assert page.answer.status == (404 if name in ABSENT else 200)
     assert_accessible(page, name)
