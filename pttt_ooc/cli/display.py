@@ -11,7 +11,7 @@ from pttt_ooc.cfr.solving.evaluation import Evaluation
 from pttt_ooc.disk import numbers
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.numbers import duration, span
-from pttt_ooc.games.rules.catalogue import GAMES, REFERENCE_VALUES, aim
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, PUBLISHED_VALUES, aim, exact_value, named_game
 from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.games.structure.counts import counts_of, total_infosets
 from pttt_ooc.games.structure.views import Pairs, find_pairs
@@ -27,6 +27,7 @@ JSON_KEYS = (
     *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),
     *("exploitability_0", "exploitability_1", "game_value", "seconds"),
 )
+_SHORT = 24  # characters of a fraction in a table
 _EXACT = 1e-9  # half the width of an interval that is shown as a number
 
 
@@ -37,12 +38,17 @@ _EXACT = 1e-9  # half the width of an interval that is shown as a number
 def games() -> None:
     """List the named games with their rules and sizes."""
     rows = []
-    for game in GAMES.values():
-        sizes = [f"{n:,}" for n in total_infosets(game.name)]
+    for name in [*GAMES, *(name for name in EXACT_VALUES if name not in GAMES)]:
+        game = named_game(name)
+        large = game.squares > MOST_ENUMERATED_SQUARES
+        sizes = ["-", "-"] if large else [f"{n:,}" for n in total_infosets(name)]
         rules = (f"{game.rows}x{game.columns}", aim(game), game.turn_rule, _setup(game) or "-")
-        rows.append((game.name, *rules, *sizes, _value(game) or "-"))
+        value = exact_value(game)
+        told = "-" if value is None else numbers.fraction(value, most=_SHORT)
+        rows.append((name, *rules, *sizes, told))
     print_table(("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value"), rows)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
+    print("Values are for player 0. Each is proven: `pttt verify` checks the proofs, which are in proof/ of the repository.")
     print("Other boards have names of the same form: pttt-ROWSxCOLUMNSkK-RULE, dark-hex-ROWSxCOLUMNS-RULE, and with")
     print("-after-SQUARE-SQUARE... for marks that are placed before the game; up to ten squares.")
     print("`pttt info NAME` tells more about one of them.")
@@ -52,12 +58,6 @@ def _setup(game: Game) -> str:
     """The squares of the setup, in the order in which they are placed."""
     first, second = game.setup
     return " ".join(str((first, second)[i % 2][i // 2]) for i in range(len(first) + len(second)))
-
-
-def _value(game: Game) -> str:
-    if game.name not in REFERENCE_VALUES:
-        return ""
-    return span(*REFERENCE_VALUES[game.name][0], 6)
 
 
 def one_game(game: Game) -> None:
@@ -99,9 +99,12 @@ def _rules(game: Game) -> list[tuple[str, str]]:
 
 
 def _known_value(game: Game) -> tuple[str, str]:
-    value = _value(game)
-    source = f" ({REFERENCE_VALUES[game.name][1]})" if value else ""
-    return "value for player 0", value + source if value else "not known to this package"
+    value = exact_value(game)
+    if value is None:
+        return "value for player 0", f"not proven yet; `pttt exact --game {game.name}` finds it"
+    published = f"; published: {PUBLISHED_VALUES[game.name]}" if game.name in PUBLISHED_VALUES else ""
+    told = numbers.fraction(value, 12)
+    return "value for player 0", f"{told} (proven by proof/{game.name}.txt.gz{published})"
 
 
 def _views(pairs: Pairs, player: int) -> int:

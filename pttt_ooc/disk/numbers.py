@@ -1,16 +1,16 @@
-"""Numbers as text: decimals, exploitabilities, intervals, small gaps, times, sizes, probabilities."""
+"""Numbers as text: decimals, fractions, exploitabilities, intervals, small gaps, times, sizes, probabilities."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 _UNKNOWN = "—"
 NOISE = 1e-12
 """Exploitabilities and gaps below this are rounding errors of best responses in double precision."""
 _MOST_DIGITS = 12  # of the bounds of an interval: double precision has no more after thousands of sums
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def decimals(number: float | None, digits: int = 5) -> str:
@@ -35,9 +35,35 @@ def exploitability(number: float | None, digits: int = 5, error: float = 0.0) ->
         return _UNKNOWN
     if number >= 10.0 ** (1 - digits) or error > NOISE:
         return decimals(max(number, 0.0), digits)
-    if number < NOISE:
-        return f"<{NOISE:.0e}"
-    return f"{number:.1e}".replace("e-0", "e-")
+    return gap(max(number, 0.0))
+
+
+def fraction(number: Fraction, digits: int = 6, most: int = 80) -> str:
+    """An exact number as a fraction and as a decimal: ``"2/3 = 0.666667"``.
+
+    Parameters
+    ----------
+    digits
+        Number of decimals.
+    most
+        Characters of the fraction; of a longer one, the beginning of each part is shown: ``"1034…/1879…"``.
+
+    Examples
+    --------
+    >>> fraction(Fraction(2, 3)), fraction(Fraction(3, 4)), fraction(Fraction(-1))
+    ('2/3 = 0.666667', '3/4 = 0.75', '-1')
+    >>> fraction(Fraction(10**30 + 1, 3 * 10**30), most=20)
+    '10000000…/30000000… = 0.333333'
+    """
+    text = str(number)
+    if number.denominator == 1:
+        return text
+    if len(text) > most:
+        kept = max(1, (most - 3) // 2)
+        text = "/".join(f"{part[:kept]}…" if len(part) > kept + 1 else part for part in text.split("/"))
+    exact = number * 10**digits
+    decimal = f"{float(number):.{digits}f}"
+    return f"{text} = {decimal.rstrip('0') if exact.denominator == 1 else decimal}"
 
 
 def interval(bounds: Sequence[float], digits: int = 5) -> str:
@@ -52,28 +78,34 @@ def interval(bounds: Sequence[float], digits: int = 5) -> str:
 
 
 def gap(number: float | None) -> str:
-    """A small number to three significant digits: ``"9.93 × 10⁻⁵"``."""
-    if number is None:
-        return _UNKNOWN
-    mantissa, _, exponent = f"{number:.3g}".partition("e")
-    power = f" × 10{str(int(exponent)).translate(_RAISED)}" if exponent else ""
-    return mantissa.replace("-", "−") + power
-
-
-def scientific(number: float | None) -> str:
-    r"""A small number in a column of many magnitudes: three significant digits and an exponent in all rows.
+    """A small number, such as a gap, to two significant digits; what double precision cannot tell from 0 is "<1e-12".
 
     Examples
     --------
-    >>> scientific(0.00095), scientific(1.97e-14), scientific(0.0)
-    ('9.50\xa0×\xa010⁻⁴', '1.97\xa0×\xa010⁻¹⁴', '0')
+    >>> gap(0.29697), gap(0.000993), gap(9.93e-5), gap(2e-15), gap(-6.6e-9)
+    ('0.30', '0.00099', '9.9e-5', '<1e-12', '−6.6e-9')
     """
     if number is None:
         return _UNKNOWN
-    if number == 0:
-        return "0"
-    mantissa, _, exponent = f"{number:.2e}".partition("e")
-    return f"{mantissa.replace('-', '−')}\xa0×\xa010{str(int(exponent)).translate(_RAISED)}"
+    return f"<{NOISE:.0e}" if abs(number) < NOISE else _significant(number, 2)
+
+
+def reach(number: float | None) -> str:
+    """A product of probabilities, to three significant digits.
+
+    Examples
+    --------
+    >>> reach(0.29697), reach(9.931e-25), reach(0.0)
+    ('0.297', '9.93e-25', '0')
+    """
+    return _UNKNOWN if number is None else _significant(number, 3)
+
+
+def _significant(number: float, digits: int) -> str:
+    """Without zeros at the end if the number has one digit, as a target does: ``"1e-9"``."""
+    kept = "" if number == float(f"{number:.0e}") else "#"
+    text = f"{number:{kept}.{digits}g}".rstrip(".").replace("e-0", "e-")
+    return text.replace("-", "−", 1) if number < 0 else text
 
 
 def duration(seconds: float | None, digits: int = 0) -> str:
