@@ -7,16 +7,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pttt_ooc.cfr.solving.evaluation import Evaluation
+from pttt_ooc.cfr.solving.evaluation import Evaluation, WorstCase
 from pttt_ooc.disk import numbers
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.numbers import duration, span
-from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, PUBLISHED_VALUES, aim, exact_value, named_game
+from pttt_ooc.games.rules.catalogue import (
+    EXACT_VALUES,
+    GAMES,
+    PUBLISHED_VALUES,
+    aim,
+    exact_value,
+    named_game,
+    reference_value,
+)
 from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.games.structure.counts import counts_of, total_infosets
 from pttt_ooc.games.structure.views import Pairs, find_pairs
 from pttt_ooc.pipeline.show.tables import print_facts, print_table, whole
 from pttt_ooc.pipeline.stages.directories import manifest_of
+from pttt_ooc.types import Interval
 
 if TYPE_CHECKING:
     from pttt_ooc.library.api.values import Comparison
@@ -48,7 +57,9 @@ def games() -> None:
         rows.append((name, *rules, *sizes, told))
     print_table(("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value"), rows)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
-    print("Values are for player 0. Each is proven: `pttt verify` checks the proofs, which are in proof/ of the repository.")
+    print(
+        "Values are for player 0. Each is proven: `pttt verify` checks the proofs, which are in proof/ of the repository."
+    )
     print("Other boards have names of the same form: pttt-ROWSxCOLUMNSkK-RULE, dark-hex-ROWSxCOLUMNS-RULE, and with")
     print("-after-SQUARE-SQUARE... for marks that are placed before the game; up to ten squares.")
     print("`pttt info NAME` tells more about one of them.")
@@ -116,7 +127,7 @@ def _views(pairs: Pairs, player: int) -> int:
 # Evaluations and solutions
 
 
-def evaluation(result: Evaluation, game: str, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
+def evaluation(result: Evaluation, game: Game, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
     """Print an evaluation, as a table or as one JSON object.
 
     Parameters
@@ -124,35 +135,82 @@ def evaluation(result: Evaluation, game: str, symmetry: str, inputs: tuple[str, 
     inputs
         The names of the strategies of player 0 and player 1.
     """
-    question = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
+    question = {"game": game.name, "symmetry": symmetry, "inputs": list(inputs)}
     if as_json:
         record = question | asdict(result)
         print(json.dumps({key: record[key] for key in JSON_KEYS}))
         return
-    names = [("game", game), *((f"P{player}", whole(name)) for player, name in enumerate(inputs))]
-    print_facts(names + _figures(result))
+    print_facts(
+        [
+            ("game", game.name),
+            *((f"P{player}", whole(name)) for player, name in enumerate(inputs)),
+            ("value of P0 against P1, for player 0", f"{result.value:+.9f}"),
+            ("best response of player 0, to P1", f"{result.best_response_0:+.9f}"),
+            ("best response of player 1, to P0", f"{result.best_response_1:+.9f}"),
+            ("NashConv, the sum of both", numbers.exploitability(result.nashconv, 9)),
+            ("exploitability of P0", _exploitability(result.exploitability_0, game, result.game_value)),
+            ("exploitability of P1", _exploitability(result.exploitability_1, game, result.game_value)),
+            _game_value(game, result.game_value),
+            ("time", duration(result.seconds, 1)),
+        ]
+    )
 
 
-def _figures(result: Evaluation) -> list[tuple[str, str]]:
-    value = result.game_value
-    half = (value[1] - value[0]) / 2 if value else 0.0
+def worst_case(result: WorstCase, game: Game, symmetry: str, name: str, options: str, as_json: bool) -> None:
+    """Print how good one strategy is, as a table or as one JSON object.
 
-    def exploitability(number: float | None) -> str:
-        if number is None:
-            return "unknown: these strategies alone do not tell the value of the game closely; see --game-value"
-        told = numbers.exploitability(number, 9, half if half > _EXACT else 0.0)
-        return told + (f", give or take {half:.1e}" if half > _EXACT else "")
-
-    return [
-        ("value of P0 against P1, for player 0", f"{result.value:+.9f}"),
-        ("best response of player 0, to P1", f"{result.best_response_0:+.9f}"),
-        ("best response of player 1, to P0", f"{result.best_response_1:+.9f}"),
-        ("NashConv, the sum of both", numbers.exploitability(result.nashconv, 9)),
-        ("exploitability of P0", exploitability(result.exploitability_0)),
-        ("exploitability of P1", exploitability(result.exploitability_1)),
-        ("value of the game lies in", span(*value, 9) if value else "unknown; see --game-value"),
-        ("time", duration(result.seconds, 1)),
+    Parameters
+    ----------
+    name
+        The strategy's.
+    options
+        What was typed to say whose it is and of which game.
+    """
+    if as_json:
+        print(json.dumps({"game": game.name, "symmetry": symmetry, "inputs": [name], **asdict(result)}))
+        return
+    facts = [
+        ("game", game.name),
+        (f"player {result.player}", whole(name)),
+        ("worst case, for the player", f"{result.worst_case:+.9f}"),
+        _game_value(game, result.game_value),
+        ("exploitability", _exploitability(result.exploitability, game, result.game_value)),
     ]
+    if result.exploitability is not None:
+        facts.append(("scale", numbers.scale(result.exploitability, result.uniform_exploitability)))
+    print_facts([*facts, ("time", duration(result.seconds, 1))])
+    if result.exploitability is not None and result.exploitability > _EXACT:
+        print(f"\n`pttt mistakes {name}{options}` tells where it loses.")
+
+
+def _half_width(bounds: Interval | None) -> float:
+    return (bounds[1] - bounds[0]) / 2 if bounds else 0.0
+
+
+def _exploitability(number: float | None, game: Game, bounds: Interval | None) -> str:
+    """An exploitability, with how far it may be wrong as the game's value is only known to lie within `bounds`."""
+    if number is None:
+        return f"unknown, like the value of this game: `pttt solve --game {game.name}` finds it, or give --game-value"
+    half = _half_width(bounds)
+    told = numbers.exploitability(number, 9, half if half > _EXACT else 0.0)
+    return told + (f", give or take {numbers.gap(half)}" if half > _EXACT else "")
+
+
+def _game_value(game: Game, bounds: Interval | None) -> tuple[str, str]:
+    """The value of the game: as it is proven, or the interval that it was measured against."""
+    proven, known = exact_value(game), reference_value(game)
+    if proven is not None and known is not None and bounds is not None and _within(bounds, known):
+        return "value of the game, for player 0", numbers.fraction(proven, 9)
+    if bounds is None:
+        return "value of the game, for player 0", "unknown"
+    if _half_width(bounds) < _EXACT:
+        return "value of the game, for player 0", f"{sum(bounds) / 2:+.9f}"
+    return "value of the game lies in", span(*bounds, 9)
+
+
+def _within(bounds: Interval, known: Interval) -> bool:
+    """Whether the interval is the proven value, as far as double precision tells."""
+    return known[0] - numbers.NOISE <= bounds[0] and bounds[1] <= known[1] + numbers.NOISE
 
 
 def solution(directory: Path) -> None:
@@ -162,7 +220,7 @@ def solution(directory: Path) -> None:
     print_facts(
         [
             ("value of the game lies in", span(result["value_lower"], result["value_upper"], 9)),
-            ("NashConv", f"{result['nashconv']:.3e}"),
+            ("NashConv", numbers.gap(result["nashconv"])),
             ("iterations", f"{result['iteration']} in {duration(result['seconds'])}"),
             ("stopped by", str(result["stopped_by"])),
         ]

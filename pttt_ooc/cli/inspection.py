@@ -21,6 +21,7 @@ from pttt_ooc.options import (
     OutputZipOption,
     ThreadsOption,
     ToldGameOption,
+    WhoseOption,
     check_game,
 )
 from pttt_ooc.types import TensorType
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
     from pttt_ooc.library.questions.plan_pair import PlanPair
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
-WhoseOption = Annotated[
-    int | None,
-    typer.Option("--player", min=0, max=1, help="Whose strategy it is: 0 or 1; default: what a tensor's shape tells."),
-]
 InfosetsOption = Annotated[
     Path | None, typer.Option("--infosets", metavar="FILE", help="The player's infosets, in the order of the rows.")
 ]

@@ -10,6 +10,7 @@ from typing import Any
 _UNKNOWN = "—"
 NOISE = 1e-12
 """Exploitabilities and gaps below this are rounding errors of best responses in double precision."""
+_SAME = 1e-9  # exploitabilities that differ less are equal
 _MOST_DIGITS = 12  # of the bounds of an interval: double precision has no more after thousands of sums
 
 
@@ -36,6 +37,27 @@ def exploitability(number: float | None, digits: int = 5, error: float = 0.0) ->
     if number >= 10.0 ** (1 - digits) or error > NOISE:
         return decimals(max(number, 0.0), digits)
     return gap(max(number, 0.0))
+
+
+def scale(own: float, uniform: float | None, name: str = "yours") -> str:
+    """Where an exploitability lies between perfect and uniform play.
+
+    Examples
+    --------
+    >>> scale(0.29697, 0.9417), scale(1.0106, 0.9417)
+    ('0 (perfect) < 0.297 (yours) < 0.942 (uniform play)', '0 (perfect) < 0.942 (uniform play) < 1.011 (yours)')
+    >>> scale(1e-13, 0.9417), scale(0.9417, 0.9417)
+    ('<1e-12 (yours: perfect) < 0.942 (uniform play)', '0 (perfect) < 0.942 (yours, as uniform play)')
+    """
+    if own < NOISE:
+        marks = [(own, f"{name}: perfect")]
+    elif uniform is not None and abs(own - uniform) < _SAME:
+        marks, uniform = [(own, f"{name}, as uniform play")], None
+    else:
+        marks = [(own, name)]
+    marks += [] if uniform is None else [(uniform, "uniform play")]
+    told = [f"{exploitability(at, 3)} ({what})" for at, what in sorted(marks)]
+    return " < ".join(told if own < NOISE else ["0 (perfect)", *told])
 
 
 def fraction(number: Fraction, digits: int = 6, most: int = 80) -> str:

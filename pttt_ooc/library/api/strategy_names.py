@@ -136,6 +136,11 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
     raise ConfigError(f"{' and '.join(names)} may be for either player; give the player by --player.")
 
 
+def of_both_players(name: str) -> bool:
+    """Whether a name stands for a strategy of each player: a solution, a bundle, or uniform play."""
+    return _kind_of(name)[0] != "tensor"
+
+
 def _kind_of(name: str) -> tuple[Kind, Path]:
     path = Path(name)
     if name == "uniform":

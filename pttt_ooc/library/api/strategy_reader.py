@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.cfr.solving.evaluation import Evaluation, intersect
+from pttt_ooc.cfr.solving.evaluation import Evaluation, WorstCase, intersect
 from pttt_ooc.config import Config, check_listed, solving_command
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.disk.numbers import span
@@ -288,3 +288,15 @@ def with_value(result: Evaluation, interval: Interval | None, known: Interval | 
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
     return result.against(intersect(proved, known))
+
+
+def check_worst_case(found: WorstCase) -> None:
+    """Raise a ConfigError if a strategy guarantees more than the value of the game that it is measured against."""
+    if found.game_value is None:
+        return
+    value = found.game_value[1] if found.player == 0 else -found.game_value[0]
+    if found.worst_case > value + _ROUNDING:
+        raise ConfigError(
+            f"The value of the game for player {found.player} cannot be {value:.9f}: this strategy gets at least "
+            f"{found.worst_case:.9f}. Give another value by --game-value."
+        )
