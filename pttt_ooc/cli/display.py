@@ -58,7 +58,7 @@ def games() -> None:
     print_table(("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value"), rows)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
     print(
-        "Values are for player 0. Each is proven: `pttt verify` checks the proofs, which are in proof/ of the repository."
+        "Values are for player 0, and proven: `pttt verify` checks the proofs in the folder proof/ of the repository."
     )
     print("Other boards have names of the same form: pttt-ROWSxCOLUMNSkK-RULE, dark-hex-ROWSxCOLUMNS-RULE, and with")
     print("-after-SQUARE-SQUARE... for marks that are placed before the game; up to ten squares.")

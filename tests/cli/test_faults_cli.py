@@ -425,7 +425,7 @@ def test_fsck_finds_all_and_writes_nothing(pttt):
     done = pttt.fsck()
     says = [
         "views.zarr: No such file or directory",
-        "index.zarr is not what stage 'index' made: it was changed or damaged; delete .*index.json",
+        "index.zarr was changed or damaged after stage 'index' had made it; delete .*index.json",
         "solve.json is damaged: it does not describe its products; delete it",
         "The array regrets/0/0 is damaged",
         "There is no array strategy_sums/1/2 in",

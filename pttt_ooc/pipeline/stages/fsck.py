@@ -206,7 +206,7 @@ class _Checkup:
             if stage in manifests:
                 if other := made_from_others(manifests[stage], before):
                     self.findings.facts.append(
-                        f"{file} was made from another {other} than the one that is there; the next run makes it anew."
+                        f"{other} has changed since {file} was made from it; the next run makes it again."
                     )
                 before[stage] = manifests[stage]
         if unrun:
