@@ -258,7 +258,7 @@ def comparison(result: Comparison, names: tuple[str, str], against: str | None) 
         _print_distances(result, names)
     if result.losses is not None and result.losses.infosets:
         print()
-        _print_losses("lost by the first", result.losses)
+        _print_losses("lost by the first", result.losses, "played ", "best")
 
 
 def _print_distances(result: Comparison, names: tuple[str, str]) -> None:
@@ -285,36 +285,45 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
         The names of the strategy and of the opponent's.
     """
     me, other = result.player, 1 - result.player
+    parts = [
+        ("  own mistakes: lost even if the opponent does not react", f"{result.own.total:.9f}"),
+        ("  openings: gained by an opponent who reacts", f"{result.openings.total:.9f}"),
+    ]
+    if abs(result.remainder) >= _EXACT:
+        told = numbers.gap(result.remainder)
+        parts.append(("  remainder: as the strategy of the opponent is no exact equilibrium", told))
     print_facts(
         [
             ("game", result.game),
             (f"player {me}", whole(name)),
             (f"player {other}", whole(equilibrium)),
             ("exploitability", numbers.exploitability(result.exploitability, 9)),
-            (f"own mistakes, at infosets of player {me}", f"{result.own.total:+.9f}"),
-            (f"openings, at infosets of player {other}", f"{result.openings.total:+.9f}"),
-            ("remainder: the opponent's strategy is no exact equilibrium", f"{result.remainder:+.9f}"),
+            *parts,
         ]
     )
     print()
     both = (result.own.by_depth, result.openings.by_depth)
     depths = [(n, *(f"{one[n]:.6f}" if n < len(one) else "-" for one in both)) for n in range(max(map(len, both)))]
     print_table(("own attempts before", "own mistakes", "openings"), depths)
-    for heading, part in (("own mistakes", result.own), ("openings", result.openings)):
+    for heading, part, you, best in (
+        ("own mistakes", result.own, "you play it ", "best"),
+        ("openings", result.openings, "played ", "best reply"),
+    ):
         if part.infosets:
             print()
-            _print_losses(heading, part)
+            _print_losses(heading, part, you, best)
 
 
-def _print_losses(heading: str, part: Losses) -> None:
+def _print_losses(heading: str, part: Losses, you: str, best: str) -> None:
+    """Print a list of infosets; `you` is said of the probability of what costs most, `best` of the best square."""
     rows = []
     for one in part.infosets:
         loss = f"{one.loss:.6f}" if abs(one.loss) >= 1e-6 else f"{one.loss:.1e}"
-        costs = (_square(one, one.costliest), _square(one, one.best))
+        costs = (_square(one, one.costliest, you), _square(one, one.best))
         rows.append((one.infoset, one.images, loss, f"{one.reach:.4g}", *costs))
-    print_table((heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", "is best"), rows)
+    print_table((heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", best), rows)
 
 
-def _square(one: Loss, square: int) -> str:
+def _square(one: Loss, square: int, you: str = "") -> str:
     """A square, with the probability of its attempt."""
-    return f"square {square}: {one.probabilities[square]:.4f}"
+    return f"square {square} ({you}{numbers.percent(one.probabilities[square])})"

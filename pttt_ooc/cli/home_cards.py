@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.disk.numbers import decimals, duration, join_words, scientific, thousands
+from pttt_ooc.disk.numbers import decimals, duration, gap, join_words, thousands
 from pttt_ooc.errors import PtttError
 from pttt_ooc.games.rules.catalogue import GAMES, describe_game, named_game
 from pttt_ooc.other_games.arena import wing as arena
@@ -138,7 +138,7 @@ def _phantom(data: Path, opened: Opened) -> Card:
     solutions, damaged = found_solutions(data)
     found = [one for group in in_order(solutions, opened.first) for one in group]
     links = (("/play", "Play"), ("/explore", "Explore")) if opened.games else ()
-    rows = tuple((_name_of(one), decimals(one.value), scientific(one.gap)) for one in found)
+    rows = tuple((_name_of(one), decimals(one.value), gap(one.gap)) for one in found)
     targets = tuple(f"/explore?game={one.game}" if one.game in opened.games else "" for one in found)
     return Card(
         "Phantom tic-tac-toe",
@@ -196,7 +196,7 @@ def _secret_goals(data: Path, opened: Opened) -> Card:
         record = read_manifest(data / smbc.SOLVED / "solve.json", "solve")
         goal, rounds = int(record["settings"]["winning_score"]), record["rounds"]
         largest = max(float(one["exploitability"]) for one in rounds.values())
-        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), scientific(largest)),)
+        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), gap(largest)),)
         values = [[float(rounds[f"{a}-{b}"]["value"]) for b in range(goal)] for a in range(goal)]
         label = f"The value of the match at each score up to {goal - 1} : {goal - 1}, for the player who begins a round"
         picture = values_table(values, label)
@@ -353,14 +353,14 @@ def _runs(data: Path) -> Card | None:
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             continue
         name = file.parent.relative_to(data).as_posix()
-        rows.append((name, told, scientific(gaps[-1])))
+        rows.append((name, told, gap(gaps[-1])))
         pictures.append(curve(gaps, f"The gap of {name} over its evaluations, on a logarithmic scale", True))
     for file in sorted(data.glob("frontier/*/solve.json")):
         try:
             result: Mapping[str, Any] = read_manifest(file, "solve")["result"]
             bounds = (float(result["value_lower"]), float(result["value_upper"]))
             game = named_game(file.parent.name)
-            row = (describe_game(game), f"value {decimals(sum(bounds) / 2)}", scientific(float(result["nashconv"])))
+            row = (describe_game(game), f"value {decimals(sum(bounds) / 2)}", gap(float(result["nashconv"])))
         except (PtttError, KeyError, TypeError, ValueError):
             continue
         rows.append(row)

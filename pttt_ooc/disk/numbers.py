@@ -201,6 +201,18 @@ def share(number: float) -> str:
     return decimals(number, 4) if number in (0, 1) else probability(number)
 
 
+def percent(number: float) -> str:
+    """A probability in a sentence; a positive one never looks like 0, and one below 1 never like 1.
+
+    Examples
+    --------
+    >>> percent(0), percent(0.001), percent(0.333), percent(0.999), percent(1)
+    ('0%', '<1%', '33%', '>99%', '100%')
+    """
+    text = f"{number:.0%}"
+    return "<1%" if text == "0%" and number > 0 else ">99%" if text == "100%" and number < 1 else text
+
+
 def value_for(player: int, value: float) -> float:
     """The value of a game for `player`; `value` is the value for player 0."""
     return value if player == 0 else -value

@@ -14,6 +14,7 @@ from pttt_ooc.cfr.solving import solve_run
 from pttt_ooc.cfr.solving.regret import Rule
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
@@ -103,13 +104,13 @@ class Solution:
     def __repr__(self) -> str:
         where = f", in {self.directory}" if self.directory else ""
         return (
-            f"Solution of {self.game.name}: NashConv {self.nashconv:.2e} after {self.facts['iteration']} iterations of "
-            f"{self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
+            f"Solution of {self.game.name}: NashConv {gap(self.nashconv)} after {self.facts['iteration']} iterations "
+            f"of {self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
         )
 
     def _repr_html_(self) -> str:
         rows = [
-            ("NashConv", f"{self.nashconv:.2e}"),
+            ("NashConv", gap(self.nashconv)),
             ("value of the game", f"{self.value_lower:.6f} .. {self.value_upper:.6f}"),
             ("algorithm", self.facts["algorithm"]),
             ("iterations", self.facts["iteration"]),

@@ -16,6 +16,7 @@ import numpy as np
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.exact.double_oracle.oracle import EXACT, DoubleOracle
@@ -166,7 +167,7 @@ def _end(oracle: DoubleOracle) -> tuple[str, str]:
     if has_ended(oracle):
         return "equilibrium", ""
     assert oracle.last
-    return "max_minutes", f"The double oracle ended at a gap of {oracle.last.nashconv:.1e} (max_minutes)"
+    return "max_minutes", f"The double oracle ended at a gap of {gap(oracle.last.nashconv)} (max_minutes)"
 
 
 def _begin(oracle: DoubleOracle, index: Index | None, directory: Path, arrays: tuple[Floats, ...]) -> Strategies | None:
