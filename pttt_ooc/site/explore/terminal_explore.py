@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pttt_ooc.disk.numbers import decimals, gap, probability
+from pttt_ooc.disk.numbers import decimals, fraction, gap, probability
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyError, StrategyFileError
+from pttt_ooc.games.rules.catalogue import exact_value
 from pttt_ooc.games.rules.infoset_text import attempts_of
 from pttt_ooc.games.rules.play import first_infoset
 from pttt_ooc.games.structure.infoset_parser import check_infoset
@@ -81,6 +82,8 @@ class Walk:
         """Show infosets until an EndedError is raised."""
         game = self.pair.game
         self.dialogue.say(f"{game.name}: player 0 is {self.pair.names[0]}, player 1 is {self.pair.names[1]}.", "bold")
+        if (value := exact_value(game)) is not None:
+            self.dialogue.say(f"The value of the game for player 0 is {fraction(value)}.")
         self.dialogue.say(self._help)
         self._show()
         while True:
