@@ -252,7 +252,7 @@ def _write_program(oracle: DoubleOracle, file: Path) -> None:
     from pttt_ooc.exact.double_oracle.program_file import write_program
 
     if oracle.checked_program is None:
-        raise PtttError(f"No linear program was solved before the end of the run; {file} is not written.")
+        raise PtttError(f"No linear program was solved before the run ended, so {file} is not written.")
     write_program(oracle.checked_program, oracle.game, oracle.plans, file)
     say(f"The linear program is in {file}.")
 

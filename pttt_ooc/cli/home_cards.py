@@ -325,7 +325,7 @@ def _reports(data: Path) -> Card | None:
         return None
     return Card(
         "Reports and comparisons",
-        "What stages have written for people, each as one page.",
+        "The pages that the workflow has written.",
         ("Page", "Of"),
         tuple((what, _subject(path)) for path, what in found.items()),
         targets=tuple(f"/results/{path}" for path in found),
@@ -367,5 +367,5 @@ def _runs(data: Path) -> Card | None:
     if not rows:
         return None
     picture = next(filter(None, pictures), None)
-    what = "Runs that have not been evaluated yet, and games beyond enumeration."
+    what = "Runs that are not evaluated yet, and games too large to list."
     return Card("Runs", what, ("Run", "How far", "Gap"), tuple(rows), miniature=picture)

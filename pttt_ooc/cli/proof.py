@@ -98,7 +98,7 @@ def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Verify a certificate: both best responses are computed anew, in integers.
+    """Verify a certificate: both best responses are computed again, in integers.
 
     The last line says what is proven.  The program proof/verify.py does the same without this package.
     """
@@ -118,7 +118,7 @@ def _game_by_name(name: str, asked: str | None, *infosets: Path | None) -> Game:
     from pttt_ooc.games.rules.catalogue import find_game, named_game
 
     if Path(name).exists() and find_game(name) is None:
-        raise ConfigError(f"{name} is one strategy; name player 1's too, or a game to find an equilibrium of.")
+        raise ConfigError(f"{name} is one strategy; name player 1's too, or name a game to find its equilibrium.")
     if asked is not None or any(infosets):
         raise ConfigError("The options --game, --infosets0 and --infosets1 are for two strategies; leave them out.")
     return named_game(name)

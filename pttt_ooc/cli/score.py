@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from pttt_ooc.library.scoring.scores import Score
 
 _AGENT = (
-    "FILE.py:NAME, MODULE:NAME, a file .onnx, .cleanrl_model or .zip of Stable-Baselines3, or a strategy: a .zip, .npy "
-    "or .h5, the directory of a solution, uniform."
+    "FILE.py:NAME, MODULE:NAME, a .onnx, a .cleanrl_model, a .zip of Stable-Baselines3, or a strategy: a .zip, .npy or "
+    ".h5, the directory of a solution, uniform."
 )
 
 
@@ -189,8 +189,8 @@ def _games_text(found: GamesScore, name: str) -> str:
     ]
     if found.lossy_games < FEW_LOSSES:
         lines.append(
-            f"Only {found.lossy_games} of the games had a loss: the interval is not to be trusted, for rare losses may "
-            "not have come up.  Play more games."
+            f"Only {found.lossy_games} of the games had a loss, too few to trust the interval: rare losses may not have "
+            "come up.  Play more games."
         )
     return "\n".join(lines)
 

@@ -58,7 +58,7 @@ def export(
 ) -> None:
     """Write a solution's files for the course.
 
-    These are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
+    They are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
     """
     check_game(game)
     check_output_directory(output)
@@ -115,8 +115,8 @@ def solve(
 ) -> None:
     """Solve a game, or continue a solve.
 
-    After an interruption, or with larger budgets, the same command continues.  From --symmetry on, options are
-    the keys of config.yaml; the defaults are of keys that a --config leaves out, too.  Results go to
+    After an interruption, or with larger budgets, the same command continues.  The options from --symmetry on are
+    keys of config.yaml; those that neither the command line nor --config gives have their defaults.  Results go to
     DATA/GAME/SYMMETRY[/runs/NAME].
     """
     check_game(game)

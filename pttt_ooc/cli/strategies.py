@@ -80,7 +80,7 @@ def validate(
 ) -> None:
     """Check a strategy, row by row.
 
-    The answer is that it is valid, or the first mistake with its row, infoset and square.
+    It is told that the strategy is valid, or its first mistake: the row, the infoset and the square.
     """
     check_game(game)
     from pttt_ooc.config import MEMORY_MB

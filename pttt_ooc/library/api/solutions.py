@@ -153,7 +153,7 @@ def load(directory: str | Path) -> Solution:
     game = of_record(facts["rules"]) if "rules" in facts else named_game(facts["game"])
     missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in facts]
     if missing:
-        raise StoreError(f"{named.path} lacks its {missing[0]}: solve the game anew.")
+        raise StoreError(f"{named.path}: {missing[0]} is missing; solve the game again.")
     remember(game, symmetry, directory)
 
     # The strategies are read when one is first asked for.

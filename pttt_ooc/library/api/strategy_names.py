@@ -133,7 +133,7 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
                 return 0 if games[0] else 1
             if not games[0]:
                 return 0  # no player has this shape: a later check refuses it
-    raise ConfigError(f"{' and '.join(names)} may be for either player; give the player by --player.")
+    raise ConfigError(f"{' and '.join(names)} may be for either player; say whose by --player.")
 
 
 def of_both_players(name: str) -> bool:
@@ -187,7 +187,7 @@ def _solution_metadata(path: Path, plans: bool) -> dict[str, Any]:
 def _refuse_plan(path: Path, game: str) -> None:
     """Raise a StrategyFileError: this command needs numbers at all infosets."""
     what = f"{path}: This is a plan of {game} without a list of its infosets"
-    answers = "`pttt show`, `pttt explore` and `pttt play` answer from it"
+    answers = "`pttt show` and `pttt web` answer from it"
     if named_game(game).squares > MOST_ENUMERATED_SQUARES:
         raise StrategyFileError(f"{what}, which are too many to be listed; {answers}.")
     raise StrategyFileError(

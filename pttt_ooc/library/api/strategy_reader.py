@@ -193,14 +193,17 @@ def parse_interval(text: str) -> Interval:
 def known_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> Interval | None:
     """The narrowest interval that is known to hold the value of the game.
 
-    Sources are the package, the given solutions and bundles, and the solutions of the game in `data`.
+    That is the proven value, if there is a certificate; else the sources are the given solutions and bundles, and the
+    solutions of the game in `data`.
     """
+    if (proven := reference_value(game)) is not None:
+        return proven
     intervals = [_value_in(one.metadata) for one in named]
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):  # most games have not been solved here
                 intervals.append(_value_in(solution_attrs(strategies_of(results))))
-    known = reference_value(game)
+    known: Interval | None = None
     for interval in intervals:
         if interval is not None:
             known = intersect(interval, known)

@@ -158,7 +158,7 @@ def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], m
     if settings.method == "none":
         return "finish: none", ""
     if wanted.smallest_mb > memory_mb:
-        return "memory_mb", f"An exact equilibrium takes a memory_mb of {wanted.smallest_mb}"
+        return "memory_mb", f"An exact equilibrium needs a memory_mb of {wanted.smallest_mb}"
     return "", ""
 
 

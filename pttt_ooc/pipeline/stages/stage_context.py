@@ -33,7 +33,7 @@ STRUCTURE_LOCK = ".structure.lock"  # beside an index; shared by runs that read 
 RUN_LOCK = ".run.lock"  # in a directory of results, for the whole run of the workflow
 MEASURED_FILES = ("measurements.html",)  # products with nothing but measurements
 
-_BEGINS_ANEW = "Interrupted; the same command begins the stage {} anew: what it had done is lost, earlier stages stay."
+_BEGINS_ANEW = "Interrupted. The same command begins stage {} again; earlier stages are kept."
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
     """
     configure(data)
     if len(names) > 2:
-        raise StrategyFileError("On the terminal one strategy is looked at, or two: of player 0 and of player 1.")
+        raise StrategyFileError("On the terminal, name one strategy, or two: player 0's and player 1's.")
     runs = [with_run(Source("", name, name, "")) for name in names]
     if len(names) == 2:
         return explore(Pair((names[0], names[1]), game), 0, Dialogue(), runs)
@@ -134,11 +134,13 @@ class Walk:
     def _go_to_iteration(self, text: str) -> None:
         snapshots = sorted({one.iteration: one.gap for run in self._runs.values() for one in run.snapshots}.items())
         if not snapshots:
-            self.dialogue.say("These strategies come from no run that has kept earlier ones.")
+            self.dialogue.say("No earlier strategies were kept of this run.")
         elif text not in [str(iteration) for iteration, _ in snapshots]:
             if text:
                 self.dialogue.say(f"No strategies were kept after iteration {text}.")
-            self.dialogue.say("Kept were (iteration: gap): " + ", ".join(f"{t}: {gap(g)}" for t, g in snapshots) + ".")
+            self.dialogue.say(
+                "Kept iterations, with their gaps: " + ", ".join(f"{t}: {gap(g)}" for t, g in snapshots) + "."
+            )
         else:
             runs = [self._runs.get(name) for name in self._latest.names]
             names = [

@@ -103,7 +103,7 @@ class TerminalGame:
             f"Won {tally.wins}, drawn {tally.draws}, lost {tally.losses}; mean {decimals(tally.mean, 3)}{error}."
         )
         expectations = [f"{each.who} {decimals(each.value)}" for each in self.opponents.expectations(self.opponent)]
-        self.dialogue.say(f"Exactly expected against {self.opponent.name}: {', '.join(expectations)}.")
+        self.dialogue.say(f"Exact averages against {self.opponent.name}: {', '.join(expectations)}.")
 
     # -----------------------------------------------------------------------------------------
     # A game

@@ -177,7 +177,7 @@ def test_limits_leave_the_solvers_strategies(done, tmp_path, capsys):
     needed = without(directory)["smallest_mb"]
     told = capsys.readouterr().err
     assert (
-        told.startswith(f"An exact equilibrium takes a memory_mb of {needed}: the solver's strategies") and needed > 300
+        told.startswith(f"An exact equilibrium needs a memory_mb of {needed}: the solver's strategies") and needed > 300
     )
 
     def stale(memory_mb):

@@ -332,7 +332,7 @@ def test_the_disk_space_of_other_parameters_is_reported(made, capfd):
     run("solve", made, changed(solve={"algorithm": "cfr+", "max_iterations": 2}))
     told = capfd.readouterr().err
     place = re.escape(str(made / "work"))
-    said = f"Saved runs of other parameters or versions, 1 in number, take [0-9.]+ kB in {place}; delete those"
+    said = rf"Saved runs of other parameters or versions \(1\) take [0-9.]+ kB in {place}; delete the"
     assert re.search(said, told)
 
 

@@ -48,7 +48,7 @@ def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known
             assert "in the strategy’s support" in page
             if not known:
                 assert marked(page) == [] and answer["equilibria"] is None and "No pair of equilibrium" not in page
-                assert f"<code>pttt equilibria --game {GAME}</code> finds out." in page
+                assert f"<code>pttt lab equilibria --game {GAME}</code> finds which squares" in page
                 continue
             squares = support.played_squares(1, tuple(naive.attempts(text)))
             assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
