@@ -124,7 +124,8 @@ def _show_values(pair: PlanPair, player: int, infoset: str) -> None:
     print(f"value {decimals(facts.value)}" + (f", with the best response from here on {best}" if best else ""))
     if not best:
         print(
-            f"The best response takes long to find: it is searched where at most {MOST_REPLIED_SQUARES} squares are left."
+            "The best response takes long to find: it is searched where at most "
+            f"{MOST_REPLIED_SQUARES} squares are left."
         )
 
 
@@ -165,9 +166,7 @@ def compare(
     player: WhoseOption = None,
     against: Annotated[
         str | None,
-        typer.Option(
-            metavar="STRATEGY", help="An opponent: what both get against it, and where they differ, is told too."
-        ),
+        typer.Option(metavar="STRATEGY", help="An opponent: tell what both get against it, and where they differ."),
     ] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each kind to list.")] = 10,
     as_json: JsonOption = False,
@@ -205,7 +204,7 @@ def mistakes(
         str | None,
         typer.Option(
             metavar="STRATEGY",
-            help="The other player's strategy to measure against; default: the best solution of the game in --data.",
+            help="Measure against this strategy of the other player; default: the best solution in --data.",
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each sum to list.")] = 20,

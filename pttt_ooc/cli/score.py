@@ -189,8 +189,8 @@ def _games_text(found: GamesScore, name: str) -> str:
     ]
     if found.lossy_games < FEW_LOSSES:
         lines.append(
-            f"Only {found.lossy_games} of the games had a loss, too few to trust the interval: rare losses may not have "
-            "come up.  Play more games."
+            f"Only {found.lossy_games} of the games had a loss, too few to trust the interval: rare losses may not "
+            "have come up.  Play more games."
         )
     return "\n".join(lines)
 

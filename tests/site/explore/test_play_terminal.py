@@ -163,7 +163,7 @@ def test_supports_are_told_on_the_terminal(monkeypatch, tmp_path, known):
                 rest[0] == "`pttt lab equilibria --game mini-2x3k2-abrupt` finds which squares some equilibrium plays"
             )
         elif squares is None:
-            assert rest[0] == "No pair of equilibrium strategies brings a game here"
+            assert rest[0] == "Between equilibrium strategies no game gets here"
         else:
             assert rest[0] == f"In the support of some equilibrium (*): {squares_of(squares)}"
         seen.add((player, squares is None, int((probabilities > 0).sum()) < 3))
