@@ -215,11 +215,13 @@ def _within(bounds: Interval, known: Interval) -> bool:
 
 def solution(directory: Path) -> None:
     """Print the result of a solve."""
-    result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
+    manifest = read_manifest(manifest_of(directory, "solve"), "solve")
+    result, proven = manifest["result"], exact_value(named_game(str(manifest["game"])))
     print(f"The solution is in {directory / 'solution.zarr'}.")
     print_facts(
         [
             ("value of the game lies in", span(result["value_lower"], result["value_upper"], 9)),
+            *([] if proven is None else [("value of the game, proven", numbers.fraction(proven, 9))]),
             ("NashConv", numbers.gap(result["nashconv"])),
             ("iterations", f"{result['iteration']} in {duration(result['seconds'])}"),
             ("stopped by", str(result["stopped_by"])),

@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.disk.numbers import decimals, duration, gap, join_words, thousands
+from pttt_ooc.disk.numbers import decimals, duration, fraction, gap, join_words, thousands
 from pttt_ooc.errors import PtttError
-from pttt_ooc.games.rules.catalogue import GAMES, describe_game, named_game
+from pttt_ooc.games.rules.catalogue import GAMES, describe_game, exact_value, named_game
 from pttt_ooc.other_games.arena import wing as arena
 from pttt_ooc.other_games.arena.pages.choices import agent_name, label_of
 from pttt_ooc.other_games.extreme import wing as extreme
@@ -27,6 +27,7 @@ from pttt_ooc.site.service.wing import Card
 FIRST = "pttt-abrupt"
 """The game that is explored if several are solved and none is named."""
 
+_SHORT = 8  # characters of a fraction in a card
 _LATEST = 4  # matches of agents whose results are drawn
 _HEADER = struct.Struct("<6sBBH")  # of an array's file: magic, version, length of the description
 _FLOATS = {"<f8": "d", "<f4": "f", "<f2": "e"}
@@ -138,7 +139,7 @@ def _phantom(data: Path, opened: Opened) -> Card:
     solutions, damaged = found_solutions(data)
     found = [one for group in in_order(solutions, opened.first) for one in group]
     links = (("/play", "Play"), ("/explore", "Explore")) if opened.games else ()
-    rows = tuple((_name_of(one), decimals(one.value), gap(one.gap)) for one in found)
+    rows = tuple((_name_of(one), _value_of(one), gap(one.gap)) for one in found)
     targets = tuple(f"/explore?game={one.game}" if one.game in opened.games else "" for one in found)
     return Card(
         "Phantom tic-tac-toe",
@@ -159,6 +160,14 @@ def _name_of(solution: Solution) -> str:
     if directory.parent.name == "runs":
         return f"{name} (run {directory.name})"
     return name + {"full": "", "none": " (without symmetry)"}.get(directory.name, f" ({directory.name})")
+
+
+def _value_of(solution: Solution) -> str:
+    """The proven value as a fraction, if there is one and it is short; else what the solution gets."""
+    proven = exact_value(named_game(solution.game))
+    if proven is None or len(str(proven)) > _SHORT:
+        return decimals(solution.value if proven is None else float(proven))
+    return fraction(proven, 5)
 
 
 def _opening(solution: Solution) -> Miniature | None:

@@ -171,8 +171,8 @@ class ProfileEvaluator:
         middle = sum(game_value) / 2 * (1 if player == 0 else -1) if game_value else None
         worst = -self._response(strategy)
         uniform = -self._response(uniform_strategy(strategy.index, player, into=strategy.probabilities))
-        losses = [None if middle is None else max(middle - each, 0.0) for each in (worst, uniform)]
-        return WorstCase(player, worst, *losses, game_value, time.perf_counter() - begun)
+        mine, theirs = (None if middle is None else max(middle - each, 0.0) for each in (worst, uniform))
+        return WorstCase(player, worst, mine, theirs, game_value, time.perf_counter() - begun)
 
     def _response(self, strategy: SlicedStrategy) -> float:
         """The value of the other player's best response to a strategy, from the other player's point of view."""
