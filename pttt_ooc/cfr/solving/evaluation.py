@@ -1,4 +1,4 @@
-"""Exact evaluation of two strategies: value, best responses, NashConv, exploitability."""
+"""Exact evaluation of one strategy or two: value, best responses, NashConv, exploitability."""
 
 from __future__ import annotations
 
