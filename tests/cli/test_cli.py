@@ -464,13 +464,12 @@ def test_solve_export_and_evaluate(pttt, tmp_path):
     place = tmp_path / "made"
     told = pttt.ok("solve", "--target-nashconv", "2e-2", data=place).out
     directory = place / GAME / "full"
-    assert str(directory / "solution.zarr") in told and "target_nashconv" in told
+    assert str(directory / "solution.zarr") in told and "target_nashconv" in told and "13/17 = 0.764705882" in told
     last = json.loads((directory / "convergence.jsonl").read_text().splitlines()[-1])
 
     found = pttt("evaluate", directory, directory, "--json", "--symmetry", "full", data=place).json
     assert agrees(found, {key: last[key] for key in FIGURES}, 1e-12)
-    middle = (last["value_lower"] + last["value_upper"]) / 2
-    assert found["exploitability_1"] == pytest.approx(last["best_response_0"] - middle, abs=1e-12)
+    assert found["exploitability_1"] == pytest.approx(last["best_response_0"] - 13 / 17, abs=1e-12)
 
     Path("out").mkdir()
     order = naive.infosets(named_game(GAME), 0)[::-1]
@@ -509,22 +508,24 @@ def test_solve_goes_on_with_larger_budgets(pttt, tmp_path):
 @pytest.mark.slow
 def test_runs_with_names_are_kept_apart_and_tell_the_value(pttt, tmp_path, capsys):
     place = tmp_path / "made"
-    pttt.ok("solve", "--target-nashconv", "1e-2", data=place)
-    first = (place / GAME / "full/solve.json").read_bytes()
-    done = pttt.ok("solve", "--run", "dcfr", "--algorithm", "dcfr", "--target-nashconv", "1e-4", data=place)
-    run = place / GAME / "full/runs/dcfr"
+    pttt.ok("solve", "--target-nashconv", "1e-2", game=UNPROVEN, data=place)
+    first = (place / UNPROVEN / "full/solve.json").read_bytes()
+    done = pttt.ok(
+        "solve", "--run", "dcfr", "--algorithm", "dcfr", "--target-nashconv", "1e-4", game=UNPROVEN, data=place
+    )
+    run = place / UNPROVEN / "full/runs/dcfr"
     assert f"The solution is in {run / 'solution.zarr'}." in done.out
     assert "Building the index" not in done.err and not (run / "index.zarr").exists()
-    assert (place / GAME / "full/solve.json").read_bytes() == first
+    assert (place / UNPROVEN / "full/solve.json").read_bytes() == first
     last = json.loads((run / "convergence.jsonl").read_text().splitlines()[-1])
-    found = pttt("evaluate", run, "uniform", "--symmetry", "full", "--json", data=place).json
+    found = pttt("evaluate", run, "uniform", "--symmetry", "full", "--json", game=UNPROVEN, data=place).json
     assert found["best_response_1"] == pytest.approx(last["best_response_1"], abs=1e-6)
-    found = pttt("evaluate", "uniform", "uniform", "--symmetry", "full", "--json", data=place).json
+    found = pttt("evaluate", "uniform", "uniform", "--symmetry", "full", "--json", game=UNPROVEN, data=place).json
     assert found["game_value"] == pytest.approx([last["value_lower"], last["value_upper"]], abs=1e-6)
     with pytest.raises(SystemExit):
         cli.main(["fsck", str(place)])
     assert "Checked 2 saved states and " in capsys.readouterr().out
-    refused = pttt("solve", "--run", "../x", data=place)
+    refused = pttt("solve", "--run", "../x", game=UNPROVEN, data=place)
     assert refused.code == 1 and "run is '../x', but must be a name" in refused.err
 
 

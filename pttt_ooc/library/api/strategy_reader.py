@@ -290,7 +290,7 @@ def with_value(result: Evaluation, interval: Interval | None, known: Interval | 
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
-    return result.against(intersect(proved, known))
+    return result.against(intersect(known, proved))  # disjoint only by rounding: then what was known
 
 
 def check_worst_case(found: WorstCase) -> None:

@@ -82,7 +82,7 @@ def test_a_finished_game_tells_what_perfect_play_averages(games, app):
     for player, mine in ((0, value), (1, -value)):
         id = me.begin(player=player)
         play_out(me, id)
-        told = f'would average <span class="figure">{decimals(mine, 3)}</span> against a perfect opponent.'
+        told = f"would average {decimals(mine, 3)} against a perfect opponent."
         assert told in me.get(f"/play/{id}").text
         assert me.get(f"/api/play/{id}/review").json()["perfect"] == pytest.approx(mine)
 

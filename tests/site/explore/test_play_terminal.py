@@ -195,7 +195,7 @@ def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
         r"1: [\d.]+, 2: .*, 9: ", told.replace("\n", " ")
     )
     _, told = say(monkeypatch, "i 1\nq\n", explore, Pair(("uniform", "uniform"), GAME), 0)
-    assert "come from no run" in told
+    assert "No earlier strategies were kept of this run." in told
 
 
 def test_playing_against_a_best_response(monkeypatch, pair):
