@@ -41,7 +41,7 @@ from pttt_ooc.library.scoring.agents import find_agent
 from pttt_ooc.library.scoring.ladder import (
     agent_name,
     budget_text,
-    exploitability_of,
+    mean_exploitability_of,
     rank_rows,
     read_records,
     record_key,
@@ -123,7 +123,7 @@ def record(
         **{"game": name, "agent": agent, "settings": dict(settings), "seed": seed},
         **{"budget": ends.get("seconds"), "seconds": round(seconds, 2), "iterations": iterations},
         **({"limit": ends["iterations"]} if "iterations" in ends else {}),
-        **{"exploitability": found.nashconv / 2, "value": found.value},
+        **{"mean_exploitability": found.nashconv / 2, "value": found.value},
         **{"best_response_0": found.best_response_0, "best_response_1": found.best_response_1},
         **{"digest": digest(pair), "version": pttt.__version__},
     }
@@ -145,7 +145,7 @@ def again(row: Record, data: Path) -> list[str]:
     ends = {"iterations": row["iterations"]}
     new = record(row["game"], row["agent"], ends, row["seed"], row["settings"], data)
     wrong = [] if new["digest"] == row["digest"] else [f"digest {new['digest']}, not {row['digest']}"]
-    for key in ("exploitability", "value", "best_response_0", "best_response_1"):
+    for key in ("mean_exploitability", "value", "best_response_0", "best_response_1"):
         if abs(new[key] - row[key]) > SAME:
             wrong.append(f"{key} {new[key]!r}, not {row[key]!r}")
     return [f"{command(row)}: {text}" for text in wrong]
@@ -205,7 +205,7 @@ def page(rows: Sequence[Record]) -> str:
         groups = rank_rows(rows, game)
         lines += [f"## {game}", ""]
         lines += [
-            "| agent | NashConv / 2 | 95% interval | budget | iterations | seeds |",
+            "| agent | mean exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
         lines += [_line(group) for group in groups] + [""]
@@ -226,15 +226,15 @@ def left_out(rows: Sequence[Record]) -> str:
 
 def _line(group: Sequence[Record]) -> str:
     first = group[0]
-    values = [row["exploitability"] for row in group]
+    values = [row["mean_exploitability"] for row in group]
     chance = "one seed" if has_chance(first["agent"]) else ""
     if len(values) > 1:
         chance = "{:.3g}–{:.3g}".format(*interval(values))
     budget = budget_text(first)
     count = f"{round(mean(row['iterations'] for row in group)):,}" if budget else ""
     seeds = str(len(group)) if has_chance(first["agent"]) else ""
-    name = f"`{agent_name(first)}`{settings_text(first)}"
-    cells = [name, f"{exploitability_of(group):.3g}", chance, budget, count, seeds]
+    name = f"`{agent_name(first)}`{settings_text(first)}"  # the commands below the table have whole paths
+    cells = [name, f"{mean_exploitability_of(group):.3g}", chance, budget, count, seeds]
     return "| " + " | ".join(cells) + " |"
 
 

@@ -183,6 +183,10 @@ ConfigOption = Annotated[
     typer.Option("--config", metavar="FILE", help="A config.yaml; options of this command override it."),
 ]
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
+WhoseOption = Annotated[
+    int | None,
+    typer.Option("--player", min=0, max=1, help="Whose strategy it is: 0 or 1; default: what a tensor's shape tells."),
+]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where the command keeps its data.")]
 OutputFileOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
 OutputZipOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE.zip", help="The file to write.")]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.cli.console import say
-from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, named_game
+from pttt_ooc.disk.numbers import fraction
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, exact_value, named_game
 from pttt_ooc.options import DATA, DataOption, GameOption, JsonOption, ThreadsOption
 from pttt_ooc.pipeline.show.tables import print_table, whole
 
@@ -113,7 +114,9 @@ def _players(rules: Game, face: OptimalFace, found: Supports) -> list[dict[str, 
 
 
 def _show(record: dict[str, Any]) -> None:
-    print(f"{record['game']}: the value for player 0 is {record['value']:.12f}")
+    proven = exact_value(named_game(record["game"]))
+    value = f"{record['value']:.12f}" if proven is None else fraction(proven, 12)
+    print(f"{record['game']}: the value for player 0 is {value}")
     for player, facts in enumerate(record["players"]):
         count = "one equilibrium strategy" if not facts["dimension"] else f"dimension {facts['dimension']:,}"
         print(f"player {player}: {count}; {facts['sequences']:,} sequences at {facts['infosets']:,} infosets")

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.cli.console import say
+from pttt_ooc.disk import numbers
 from pttt_ooc.disk.outputs import check_output, check_output_directory
 from pttt_ooc.errors import PtttError, StoreError
+from pttt_ooc.games.rules.catalogue import exact_value
 from pttt_ooc.options import (
     DATA,
     BoardOptions,
@@ -255,16 +257,18 @@ def _write_program(oracle: DoubleOracle, file: Path) -> None:
     from pttt_ooc.exact.double_oracle.program_file import write_program
 
     if oracle.checked_program is None:
-        raise PtttError(f"No linear program was solved before the end of the run; {file} is not written.")
+        raise PtttError(f"No linear program was solved before the run ended, so {file} is not written.")
     write_program(oracle.checked_program, oracle.game, oracle.plans, file)
     say(f"The linear program is in {file}.")
 
 
 def _show(last: Round, game: Game, seconds: float) -> None:
+    proven = exact_value(game)
     lines = {
         "game": game.name,
         "value for player 0": "{:.15f} .. {:.15f}".format(*last.interval),
-        "NashConv of the last pair": f"{last.nashconv:.1e}",
+        **({} if proven is None else {"proven before": numbers.fraction(proven, 15)}),
+        "NashConv of the last pair": numbers.gap(last.nashconv),
         "rounds": f"{last.number}, in {seconds:.1f} s",
         "sequences": f"{last.sequences[0]:,} and {last.sequences[1]:,}",
         "of them played": f"{last.support[0]:,} and {last.support[1]:,}",

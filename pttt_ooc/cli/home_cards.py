@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.disk.numbers import decimals, duration, join_words, scientific, thousands
+from pttt_ooc.disk.numbers import decimals, duration, fraction, gap, join_words, thousands
 from pttt_ooc.errors import PtttError
-from pttt_ooc.games.rules.catalogue import GAMES, describe_game, named_game
+from pttt_ooc.games.rules.catalogue import GAMES, describe_game, exact_value, named_game
 from pttt_ooc.other_games.arena import wing as arena
 from pttt_ooc.other_games.arena.pages.choices import agent_name, label_of
 from pttt_ooc.other_games.extreme import wing as extreme
@@ -27,6 +27,7 @@ from pttt_ooc.site.service.wing import Card
 FIRST = "pttt-abrupt"
 """The game that is explored if several are solved and none is named."""
 
+_SHORT = 8  # characters of a fraction in a card
 _LATEST = 4  # matches of agents whose results are drawn
 _HEADER = struct.Struct("<6sBBH")  # of an array's file: magic, version, length of the description
 _FLOATS = {"<f8": "d", "<f4": "f", "<f2": "e"}
@@ -138,7 +139,7 @@ def _phantom(data: Path, opened: Opened) -> Card:
     solutions, damaged = found_solutions(data)
     found = [one for group in in_order(solutions, opened.first) for one in group]
     links = (("/play", "Play"), ("/explore", "Explore")) if opened.games else ()
-    rows = tuple((_name_of(one), decimals(one.value), scientific(one.gap)) for one in found)
+    rows = tuple((_name_of(one), _value_of(one), gap(one.gap)) for one in found)
     targets = tuple(f"/explore?game={one.game}" if one.game in opened.games else "" for one in found)
     return Card(
         "Phantom tic-tac-toe",
@@ -159,6 +160,14 @@ def _name_of(solution: Solution) -> str:
     if directory.parent.name == "runs":
         return f"{name} (run {directory.name})"
     return name + {"full": "", "none": " (without symmetry)"}.get(directory.name, f" ({directory.name})")
+
+
+def _value_of(solution: Solution) -> str:
+    """The proven value as a fraction, if there is one and it is short; else what the solution gets."""
+    proven = exact_value(named_game(solution.game))
+    if proven is None or len(str(proven)) > _SHORT:
+        return decimals(solution.value if proven is None else float(proven))
+    return fraction(proven, 5)
 
 
 def _opening(solution: Solution) -> Miniature | None:
@@ -196,7 +205,7 @@ def _secret_goals(data: Path, opened: Opened) -> Card:
         record = read_manifest(data / smbc.SOLVED / "solve.json", "solve")
         goal, rounds = int(record["settings"]["winning_score"]), record["rounds"]
         largest = max(float(one["exploitability"]) for one in rounds.values())
-        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), scientific(largest)),)
+        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), gap(largest)),)
         values = [[float(rounds[f"{a}-{b}"]["value"]) for b in range(goal)] for a in range(goal)]
         label = f"The value of the match at each score up to {goal - 1} : {goal - 1}, for the player who begins a round"
         picture = values_table(values, label)
@@ -325,7 +334,7 @@ def _reports(data: Path) -> Card | None:
         return None
     return Card(
         "Reports and comparisons",
-        "What stages have written for people, each as one page.",
+        "The pages that the workflow has written.",
         ("Page", "Of"),
         tuple((what, _subject(path)) for path, what in found.items()),
         targets=tuple(f"/results/{path}" for path in found),
@@ -353,19 +362,19 @@ def _runs(data: Path) -> Card | None:
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             continue
         name = file.parent.relative_to(data).as_posix()
-        rows.append((name, told, scientific(gaps[-1])))
+        rows.append((name, told, gap(gaps[-1])))
         pictures.append(curve(gaps, f"The gap of {name} over its evaluations, on a logarithmic scale", True))
     for file in sorted(data.glob("frontier/*/solve.json")):
         try:
             result: Mapping[str, Any] = read_manifest(file, "solve")["result"]
             bounds = (float(result["value_lower"]), float(result["value_upper"]))
             game = named_game(file.parent.name)
-            row = (describe_game(game), f"value {decimals(sum(bounds) / 2)}", scientific(float(result["nashconv"])))
+            row = (describe_game(game), f"value {decimals(sum(bounds) / 2)}", gap(float(result["nashconv"])))
         except (PtttError, KeyError, TypeError, ValueError):
             continue
         rows.append(row)
     if not rows:
         return None
     picture = next(filter(None, pictures), None)
-    what = "Runs that have not been evaluated yet, and games beyond enumeration."
+    what = "Runs that are not evaluated yet, and games too large to list."
     return Card("Runs", what, ("Run", "How far", "Gap"), tuple(rows), miniature=picture)

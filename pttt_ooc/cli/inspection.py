@@ -17,6 +17,7 @@ from pttt_ooc.options import (
     JsonOption,
     MemoryOption,
     ThreadsOption,
+    WhoseOption,
 )
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from pttt_ooc.library.questions.plan_pair import PlanPair
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
-WhoseOption = Annotated[
-    int | None,
-    typer.Option("--player", min=0, max=1, help="Whose strategy it is: 0 or 1; default: what a tensor's shape tells."),
-]
 InfosetsOption = Annotated[
     Path | None, typer.Option("--infosets", metavar="FILE", help="The player's infosets, in the order of the rows.")
 ]
@@ -55,7 +52,7 @@ def show(
 
     The board is shown as the player sees it: their own marks, the marks of the opponent that they have found, and on
     all other squares the probability of an attempt.  Below it is the strategy's support at the infoset.  After
-    `pttt lab equilibria`, a star marks the support of some equilibrium.
+    `pttt lab equilibria`, a star marks what some equilibrium plays.
     """
     from pttt_ooc.games.rules.infoset_text import attempts_of
     from pttt_ooc.games.structure.infoset_parser import check_infoset
@@ -111,13 +108,14 @@ def _show_values(pair: PlanPair, player: int, infoset: str) -> None:
     facts = pair.numbers(player, infoset)
     print(f"reach {facts.own_reach:.3g} by own attempts, {facts.opponent_reach:.3g} by the opponent's")
     if not facts.opponent_reach:
-        print("The opponent's strategy brings no game here, so that there are no values.")
+        print("Against this opponent no game gets here, so there are no values.")
         return
     best = decimals(facts.best_value) if facts.best_value == facts.best_value else ""
     print(f"value {decimals(facts.value)}" + (f", with the best response from here on {best}" if best else ""))
     if not best:
         print(
-            f"The best response is searched where at most {MOST_REPLIED_SQUARES} squares are left, for it takes long."
+            "The best response takes long to find: it is searched where at most "
+            f"{MOST_REPLIED_SQUARES} squares are left."
         )
 
 
@@ -127,7 +125,7 @@ def compare(
     player: WhoseOption = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="STRATEGY", help="An opponent to compare their values against, and where these differ."),
+        typer.Option(metavar="STRATEGY", help="An opponent: tell what both get against it, and where they differ."),
     ] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each kind to list.")] = 10,
     as_json: JsonOption = False,
@@ -137,10 +135,10 @@ def compare(
 ) -> None:
     """Tell how two strategies of one player differ.
 
-    Compared are what each gets in the worst case, and their probabilities at every infoset.  Infosets are listed by
-    their distance (half the sum of the differences of probabilities) times the mean of the strategies' own reach.
-    With an opponent they are also listed by value: how much A loses there because it does not do what B does; what is
-    lost at all infosets adds up to the difference of their values.
+    What each gets in the worst case is compared, and their probabilities at every infoset.  The infosets where they
+    differ most are listed: by distance (half the sum of the differences of probabilities) times the mean of the
+    strategies' own reach.  With an opponent they are also listed by value: how much A loses there because it does not
+    do what B does.  What is lost at all infosets adds up to the difference of their values.
     """
     from pttt_ooc.cli import display
     from pttt_ooc.library.api.strategy_names import named_strategy
@@ -162,7 +160,10 @@ def mistakes(
     player: WhoseOption = None,
     equilibrium: Annotated[
         str | None,
-        typer.Option(metavar="STRATEGY", help="Of the other player; default: the best solution of the game in --data."),
+        typer.Option(
+            metavar="STRATEGY",
+            help="Measure against this strategy of the other player; default: the best solution in --data.",
+        ),
     ] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each sum to list.")] = 20,
     infosets: InfosetsOption = None,
@@ -175,10 +176,10 @@ def mistakes(
 ) -> None:
     """Tell where a strategy loses.
 
-    Its exploitability is the sum of its own mistakes, which lose even against an opponent who plays an equilibrium, and
-    of openings, by which the opponent gains more by reacting.  The first is a sum over its own infosets, the second
-    over those of the opponent.  The worst of each are listed, mirror images together.  What remains is by how much the
-    opponent's strategy misses an equilibrium.
+    Its exploitability comes from own mistakes and openings.  Own mistakes lose even against an opponent who plays an
+    equilibrium and does not react.  Openings are what an opponent gains by reacting: where the strategy is too
+    predictable.  The costliest infosets of both are listed, mirror images together, with what would be best there.  If
+    the strategy that it is measured against is no exact equilibrium, there is a remainder.
     """
     import numpy as np
 

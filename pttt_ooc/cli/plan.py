@@ -81,13 +81,13 @@ def _show_frontier(game: Game, budget_mb: int, as_json: bool) -> None:
         "narrows until it is exact or a limit is reached."
     )
     if found.smallest_mb > budget_mb:
-        print(f"This budget is refused: {found.smallest_mb} MB is the smallest with which it can begin.")
+        print(f"This budget is too small: it needs {found.smallest_mb} MB to begin.")
         return
     print(
-        f"It begins with {found.smallest_mb} MB. In a memory_mb of {budget_mb} there is room for about "
+        f"It needs {found.smallest_mb} MB to begin. A memory_mb of {budget_mb} has room for about "
         f"{found.sequences:,} sequences; `pttt-3x4k3-abrupt` was exact after 80,000."
     )
-    print("How many rounds a gap takes is not known before. What is saved goes on with more minutes or memory.")
+    print("Nobody knows beforehand how many rounds it takes. A saved run goes on with more minutes or memory.")
 
 
 def why(
@@ -147,15 +147,15 @@ def _show(plan: MemoryPlan) -> None:
     print_table(HEADINGS, plan.rows())
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if any(each.mapped_mb for each in plan.stages.values()):
-        print("What does not fit into the budget comes from files: where the disk is slow, it takes longer.")
+        print("What does not fit into the budget is read from files, which takes longer on a slow disk.")
     if plan.exact_from_mb:
         print(
-            f"An exact equilibrium takes a memory_mb of {plan.exact_from_mb}: "
-            "the solver's strategies will be the result."
+            f"An exact equilibrium needs a memory_mb of {plan.exact_from_mb}; "
+            "with less, the result is the solver's strategies."
         )
     too_small = max(each.smallest_mb for each in plan.stages.values())
     if too_small > plan.budget_mb:
-        print(f"This budget is refused: {too_small} MB is the smallest that will do.")
+        print(f"This budget is too small: at least {too_small} MB are needed.")
 
 
 def _size(megabytes: float) -> str:

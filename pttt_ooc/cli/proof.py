@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.cli.console import say
+from pttt_ooc.disk import numbers
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, named_game
@@ -99,7 +100,7 @@ def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Verify a certificate, which proves a game's value.
+    """Verify a certificate: both best responses are computed again, in integers.
 
     Both best responses are computed anew, in integers.  The last line says what is proven.  The program proof/verify.py
     does the same without this package.
@@ -137,7 +138,9 @@ def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int |
             say(f"{line}, {spoken - begin:.0f} s so far")
 
     def tell_progress(progress: Progress) -> None:
-        tell(f"program {progress.programs}, {progress.fractions} of them in fractions, gap {progress.gain:.1e}")
+        tell(
+            f"program {progress.programs}, {progress.fractions} of them in fractions, gap {numbers.gap(progress.gain)}"
+        )
 
     with SavedState(state, oracle) if state else nullcontext() as saved:
         for last in oracle.rounds(width):
@@ -201,8 +204,8 @@ def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_js
         print(json.dumps(facts | {"seconds": round(seconds, 3)}))
         return
     lower, upper = certificate.lower, certificate.upper
-    numbers = f"{float(lower):.15f}" if lower == upper else f"{float(lower):.15f} .. {float(upper):.15f}"
-    lines = {"game": certificate.game.name, "value for player 0": numbers}
+    value = f"{float(lower):.15f}" if lower == upper else f"{float(lower):.15f} .. {float(upper):.15f}"
+    lines = {"game": certificate.game.name, "value for player 0": value}
     labels = {"infosets": "infosets of the plans", "digits": "digits of denominators", "visited": "infosets visited"}
     for fact, label in labels.items():
         if fact in facts:

@@ -35,8 +35,8 @@ def solve(
 ) -> None:
     """Solve a game, or continue a solve.
 
-    After an interruption, or with larger budgets, the same command continues.  From --symmetry on, options are
-    the keys of config.yaml; the defaults are of keys that a --config leaves out, too.  Results go to
+    After an interruption, or with larger budgets, the same command continues.  The options from --symmetry on are
+    keys of config.yaml; those that neither the command line nor --config gives have their defaults.  Results go to
     DATA/GAME/SYMMETRY[/runs/NAME].
     """
     from pttt_ooc.cli import display

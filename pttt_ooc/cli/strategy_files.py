@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.cli.console import say
-from pttt_ooc.cli.inspection import InfosetsOption, StrategyArgument, WhoseOption, named_strategies, read_strategies
+from pttt_ooc.cli.inspection import InfosetsOption, StrategyArgument, named_strategies, read_strategies
 from pttt_ooc.disk.outputs import check_output, check_output_directory, check_outputs
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.errors import StoreError
@@ -29,6 +29,7 @@ from pttt_ooc.options import (
     OutputZipOption,
     PlayerOption,
     ThreadsOption,
+    WhoseOption,
 )
 from pttt_ooc.types import Precision, TensorType
 
@@ -132,7 +133,7 @@ def export(
 ) -> None:
     """Write a solution's files for the course.
 
-    These are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
+    They are pttt_pl0.zip and pttt_pl1.zip, the lists of the infosets that their rows belong to, and strategies.h5.
     """
     check_output_directory(output)
     from pttt_ooc.config import MEMORY_MB

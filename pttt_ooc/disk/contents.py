@@ -109,7 +109,7 @@ def _decoding(path: Path, damage: tuple[type[Exception], ...]) -> Iterator[None]
     try:
         yield
     except damage as error:
-        raise UndecodableError(f"{path} is damaged: it does not decode ({error}); make it anew.") from error
+        raise UndecodableError(f"{path} is damaged: it does not decode ({error}); make it again.") from error
 
 
 # ---------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _node(description: Path) -> dict[str, Any]:
     try:
         found = json.loads(description.read_bytes())
     except ValueError as error:
-        raise UndecodableError(f"{description} is damaged: it is no JSON ({error}); make it anew.") from error
+        raise UndecodableError(f"{description} is damaged: it is no JSON ({error}); make it again.") from error
     return found if isinstance(found, dict) else {}
 
 

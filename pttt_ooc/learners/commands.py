@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import ConfigError
@@ -81,11 +82,11 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _tell(row: dict[str, Any]) -> None:
     """One line for an evaluation, on stderr."""
-    last = f", last iterate {row['last_nashconv']:.3e}" if "last_nashconv" in row else ""
+    last = f", last iterate {gap(row['last_nashconv'])}" if "last_nashconv" in row else ""
     if "value_lower" in row:
         last += f", value proven in {row['value_lower']:.6f} .. {row['value_upper']:.6f}"
     print(
-        f"iteration {row['iteration']}, {row['seconds']:.1f} s, gap {row['nashconv']:.3e}{last}, "
+        f"iteration {row['iteration']}, {row['seconds']:.1f} s, gap {gap(row['nashconv'])}{last}, "
         f"value {row['value']:+.5f}, {row['states']:.3g} states",
         file=sys.stderr,
         flush=True,

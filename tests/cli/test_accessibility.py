@@ -192,7 +192,7 @@ def open_page(request, visit):
         match = getattr(site, "names", [""])[0]
         names = {"match": match, "team": next((key for key in match.split("-") if key.startswith("t")), "")}
         page = visit(site, path.format(**names, **getattr(site, "numbers", {})), who, **options)
-        sync_api.expect(page.get_by_text("being prepared")).to_have_count(0)
+        sync_api.expect(page.get_by_text("Getting these strategies ready")).to_have_count(0)
         return page
 
     return opened

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pttt_ooc as pttt
+from pttt_ooc.disk.numbers import percent
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.library.api import structures
 from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text
@@ -48,7 +49,7 @@ def test_an_infoset_is_shown(run, made, tmp_path):
         "   0    |   0    |   0\n"
         "\n"
         "In the support of this strategy: square 2.\n"
-        f"Which squares are in the support of some equilibrium, `pttt lab equilibria --game {GAME}` finds out.\n"
+        f"`pttt lab equilibria --game {GAME}` finds which squares some equilibrium plays.\n"
     )
     found = run("show", directory, "|0*1.", "--player", 0, "--json").json
     assert found["probabilities"] == solution[0]["|0*1."].tolist()
@@ -114,7 +115,7 @@ def test_two_strategies_are_compared(run, made):
         ),
         (("show", "{tmp}", "|"), "{tmp}: This directory holds no solution; a strategy is a .zip, a .npy, an .h5"),
         (("show", "{data}", "|"), "{data}: This directory holds no solution; did you mean {directory}?"),
-        (("show", "uniform", "|"), "uniform may be for either player; give the player by --player."),
+        (("show", "uniform", "|"), "uniform may be for either player; say whose by --player."),
         (("show", "{file}", "|", "--player", 1), "This is a file of player 0"),
         (("show", "{tmp}/none.zip", "|"), "There is no such file or directory"),
         (("show", "{file}", "|", "--player", 2), "'--player'"),
@@ -122,7 +123,7 @@ def test_two_strategies_are_compared(run, made):
         (("lab", "best-response", "{file}", "--output", "{tmp}/a/reply.zip"), "there is no directory"),
         (
             ("lab", "best-response", "{directory}", "--output", "{tmp}/r.zip"),
-            "may be for either player; give the player",
+            "may be for either player; say whose",
         ),
         (("lab", "best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
         (
@@ -132,7 +133,7 @@ def test_two_strategies_are_compared(run, made):
         (("compare", "{file}", "{reply}"), "This is a file of player 1"),
         (
             ("compare", "uniform", "uniform"),
-            "uniform and uniform may be for either player; give the player by --player.",
+            "uniform and uniform may be for either player; say whose by --player.",
         ),
         (("compare", "{file}", "{file}", "--against", "{file}"), "This is a file of player 0"),
         (("compare", "{file}", "{file}", "--top", -1), "'--top'"),
@@ -172,6 +173,11 @@ def test_mistakes_are_told(run, made):
     text = run.ok("mistakes", path, "--top", 3).out
     assert f"exploitability{found['exploitability']:.9f}" in text.replace(" ", "")
     assert worst["infoset"] in text and f"{worst['loss']:.6f}" in text
+    costliest = max(range(6), key=lambda s: worst["probabilities"][s] * (worst["losses"][s] or 0))
+    best = min((s for s in range(6) if worst["losses"][s] is not None), key=lambda s: worst["losses"][s])
+    said = (costliest, percent(worst["probabilities"][costliest])), (best, percent(worst["probabilities"][best]))
+    assert "square {} (you play it {})".format(*said[0]) in text and "square {} ({})".format(*said[1]) in text
+    assert ("remainder" in text) == (abs(found["remainder"]) >= 1e-9) and "-0.000000000" not in text
     named = run("mistakes", path, "--equilibrium", "uniform", "--game-value", "0.5", "--json").json
     assert (named["equilibrium"], named["game_value"]) == ("uniform", [0.5, 0.5])
     assert named["infosets"] and named["openings"] != found["openings"]
@@ -198,7 +204,8 @@ def test_mistakes_that_cannot_be_found(run, made, tmp_path):
     assert (
         none.code == 1 and f"There is no solution of {GAME} in {tmp_path}" in none.err and "--equilibrium" in none.err
     )
-    value = run("mistakes", path, "--equilibrium", "uniform", data=tmp_path)
-    assert value.code == 1 and f"The value of {GAME} is not known here; give it by --game-value." in value.err
+    other = "mini-2x3k3-abrupt-after-1-4"  # of no certificate
+    value = run("mistakes", "uniform", "--player", 0, "--equilibrium", "uniform", game=other, data=tmp_path)
+    assert value.code == 1 and f"The value of {other} is not known here; give it by --game-value." in value.err
     small = run("mistakes", path, "--memory-mb", 3)
     assert small.code == 1 and "A memory budget of 3 MB is too small" in small.err

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.games.rules.play import History
 from pttt_ooc.games.structure import strategy as structure
 from pttt_ooc.library.api.strategies import Strategy
@@ -47,7 +48,7 @@ class Profile(core.PreparedProfile):
     def __repr__(self) -> str:
         evaluation = self.evaluation
         where = f", in {self.directory}" if self.directory else ""
-        return f"Profile of {self.game.name}: value {evaluation.value:.6f}, NashConv {evaluation.nashconv:.2e}{where}"
+        return f"Profile of {self.game.name}: value {evaluation.value:.6f}, NashConv {gap(evaluation.nashconv)}{where}"
 
     def _repr_html_(self) -> str:
         evaluation = self.evaluation
@@ -55,7 +56,7 @@ class Profile(core.PreparedProfile):
             ("value for player 0", f"{evaluation.value:.6f}"),
             ("best response of player 0", f"{evaluation.best_response_0:.6f}"),
             ("best response of player 1", f"{evaluation.best_response_1:.6f}"),
-            ("NashConv", f"{evaluation.nashconv:.2e}"),
+            ("NashConv", gap(evaluation.nashconv)),
             ("directory", self.directory or "in memory"),
         ]
         return html_table(f"Profile of {self.game.name}", rows)

@@ -14,6 +14,7 @@ from pttt_ooc.cfr.solving import solve_run
 from pttt_ooc.cfr.solving.regret import Rule
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
@@ -103,13 +104,13 @@ class Solution:
     def __repr__(self) -> str:
         where = f", in {self.directory}" if self.directory else ""
         return (
-            f"Solution of {self.game.name}: NashConv {self.nashconv:.2e} after {self.facts['iteration']} iterations of "
-            f"{self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
+            f"Solution of {self.game.name}: NashConv {gap(self.nashconv)} after {self.facts['iteration']} iterations "
+            f"of {self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
         )
 
     def _repr_html_(self) -> str:
         rows = [
-            ("NashConv", f"{self.nashconv:.2e}"),
+            ("NashConv", gap(self.nashconv)),
             ("value of the game", f"{self.value_lower:.6f} .. {self.value_upper:.6f}"),
             ("algorithm", self.facts["algorithm"]),
             ("iterations", self.facts["iteration"]),
@@ -152,7 +153,7 @@ def load(directory: str | Path) -> Solution:
     game = of_record(facts["rules"]) if "rules" in facts else named_game(facts["game"])
     missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in facts]
     if missing:
-        raise StoreError(f"{named.path} lacks its {missing[0]}: solve the game anew.")
+        raise StoreError(f"{named.path}: {missing[0]} is missing; solve the game again.")
     remember(game, symmetry, directory)
 
     # The strategies are read when one is first asked for.

@@ -132,7 +132,12 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
                 return 0 if games[0] else 1
             if not games[0]:
                 return 0  # no player has this shape: a later check refuses it
-    raise ConfigError(f"{' and '.join(names)} may be for either player; give the player by --player.")
+    raise ConfigError(f"{' and '.join(names)} may be for either player; say whose by --player.")
+
+
+def of_both_players(name: str) -> bool:
+    """Whether a name stands for a strategy of each player: a solution, a bundle, or uniform play."""
+    return _kind_of(name)[0] != "tensor"
 
 
 def _kind_of(name: str) -> tuple[Kind, Path]:

@@ -33,8 +33,9 @@ class EvExpl:
     ev0
         Expected payoff of player 0.
     expl
-        For each player, how exploitable the player is: what a best response of the opponent gets, minus what the
-        opponent's own strategy gets.  At an equilibrium both are 0; their sum is NashConv.
+        For each player, what a best response of the opponent gets, minus what the opponent's own strategy gets: how
+        much the opponent can gain.  It is exp-a-spiel's word; elsewhere exploitability is measured from the value of
+        the game.  At an equilibrium both are 0, and in either way the sum of both players is NashConv.
     """
 
     ev0: float

@@ -13,8 +13,8 @@ are taken over everything that the agent does not see: the opponent's marks, fai
 with imaginary observations (Burch, Schmid, Moravcik, Morrill and Bowling 2018, "AIVAT: a new variance reduction
 technique for agent evaluation in imperfect information games", AAAI), where the heuristic is exact.
 
-If *e* is an equilibrium, what an agent loses in both seats is at most its exploitability: an opponent who knows the
-agent gets at least as much as *e*.
+If *e* is an equilibrium, what an agent loses in both seats is at most its mean exploitability: an opponent who knows
+the agent gets at least as much as *e*.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class GamesScore:
         Number of games, half of them in each seat.
     loss
         Payoff that the agent loses for each game, both seats together, by AIVAT: half of minus the sum of the payoffs
-        as player 0 and as player 1.  Against any strategy it is at most the exploitability.
+        as player 0 and as player 1.  Against any strategy it is at most the mean exploitability.
     payoff_0, payoff_1
         The agent's expected payoff in each seat, by AIVAT.
     plain_loss, plain_payoff_0, plain_payoff_1

@@ -8,6 +8,7 @@ from typing import Any
 
 import pttt_ooc
 from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.games.rules.catalogue import exact_value
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import first_infoset
 from pttt_ooc.library.api.strategies import Strategy
@@ -18,7 +19,7 @@ from pttt_ooc.library.scoring.ladder import (
     LadderPlace,
     agent_name,
     budget_text,
-    exploitability_of,
+    mean_exploitability_of,
     place_of,
     rank_rows,
     read_records,
@@ -55,12 +56,13 @@ def write_page(
     """
     game = strategies[0].game
     both = agent_mistakes(found, strategies, opponents[1], memory_mb) if opponents and found.game_value else ()
-    place = place_of(found.game, found.exploitability)
+    place = place_of(found.game, found.mean_exploitability)
     page = render_page(
         "score.html.j2",
         "library.scoring",
         names=_titles(names),
         score=found,
+        proven=exact_value(game),
         place=place,
         rungs=rungs_of(found, place),
         sides=[side_of(game, one) for one in both],
@@ -85,13 +87,14 @@ def rungs_of(found: Score, place: LadderPlace | None) -> list[dict[str, Any]]:
             "agent": agent_name(group[0]),
             "settings": settings_text(group[0]),
             "budget": budget_text(group[0]),
-            "exploitability": exploitability_of(group),
+            "mean_exploitability": mean_exploitability_of(group),
             "own": False,
         }
         for group in groups
     ]
     if place is not None:
-        own = {"agent": "this agent", "settings": "", "budget": "", "exploitability": found.exploitability, "own": True}
+        own = {"agent": "this agent", "settings": "", "budget": "", "own": True}
+        own["mean_exploitability"] = found.mean_exploitability
         rows.insert(place.place - 1, own)
     return rows
 

@@ -38,7 +38,7 @@ _WAITING = 3  # blocks of answers in memory: one is being made, one waits, one i
 
 @dataclass(frozen=True)
 class Score:
-    """Exploitability of an agent, exact up to rounding.
+    """How much an agent loses to opponents who know it, exact up to rounding.
 
     Attributes
     ----------
@@ -46,8 +46,9 @@ class Score:
         Name of the game.
     version
         ``"stochastic"``: as the agent mixes; ``"greedy"``: always its most probable square.
-    exploitability
-        Half of NashConv, as the field's papers plot it.
+    mean_exploitability
+        The mean of its exploitabilities as player 0 and as player 1, which is half of NashConv.  OpenSpiel, and the
+        papers that plot this number, call it exploitability.
     nashconv
         The sum of both best responses' values.
     value
@@ -55,7 +56,8 @@ class Score:
     best_response_0, best_response_1
         What a best response of player 0 gets against the agent as player 1, and the reverse.
     exploitability_0, exploitability_1
-        How far each player's worst case is below the value of the game; None if that is not known.
+        What it loses as each player against an opponent who knows it: the value of the game minus its worst case; None
+        if that value is not known.
     game_value
         The interval that holds the value of the game.
     infosets
@@ -64,7 +66,7 @@ class Score:
 
     game: str
     version: str
-    exploitability: float
+    mean_exploitability: float
     nashconv: float
     value: float
     best_response_0: float

@@ -232,4 +232,4 @@ def _read(root: Path, rules: RuleTables, player: int, *, plays: bool) -> SparseP
             raise ValueError("its probabilities do not sum to 1 at each infoset to which it comes")
         return plan
     except (IndexError, ValueError) as error:
-        raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it anew.") from error
+        raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it again.") from error

@@ -16,7 +16,7 @@ from rich.progress import Progress as Bars
 from rich.status import Status
 
 from pttt_ooc.disk.files import explain_errors
-from pttt_ooc.disk.numbers import duration
+from pttt_ooc.disk.numbers import duration, gap
 
 Event = Mapping[str, Any]
 FEWEST = 8
@@ -215,7 +215,7 @@ class Progress:
             done = round(_BAR * part["share"])
             parts.insert(0, "\u2501" * done + "\u254c" * (_BAR - done))
         if self._events:
-            parts.append(f"gap {self._events[-1]['nashconv']:.2e}")
+            parts.append(f"gap {gap(self._events[-1]['nashconv'])}")
         self._show(", ".join(parts), False)
 
     def _show(self, line: str, stays: bool) -> None:
@@ -237,7 +237,7 @@ class Progress:
         last, target = self._events[-1], self._ends[0]
         parts = [
             f"iteration {row['iteration']}",
-            f"gap {last['nashconv']:.2e}" + (f" (target {target:.0e})" if target else ""),
+            f"gap {gap(last['nashconv'])}" + (f" (target {gap(target)})" if target else ""),
             f"value in {last['value_lower']:.5f} .. {last['value_upper']:.5f}",
             f"{row['iterations_per_second']:.3g} iterations/s",
             f"{duration(row['elapsed_seconds'])} so far",

@@ -15,6 +15,7 @@ import numpy as np
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.memory import MemoryNeeds
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.equilibria.choice import choose_strategy
@@ -127,7 +128,7 @@ def choose_strategies(
     # A choice that loses more than rounding is given up: the averages are read again, as before.
     facts |= {"made": loss <= largest_loss, "payoffs": payoffs, "loss": loss}
     if not facts["made"]:
-        tell(f"finish: against: {choice.against} would lose {loss:.1e}; {_RULE}", log)
+        tell(f"finish: against: {choice.against} would lose {gap(loss)}; {_RULE}", log)
         return read_solution(directory / SOLUTION, index, arrays), facts
     return (Strategy(index, 0, arrays[0]), Strategy(index, 1, arrays[1])), facts
 

@@ -110,7 +110,8 @@ def run(
 def _value(game: Game, found: Evaluation) -> Interval:
     """The interval that holds the value of the game, as far as these best responses and the reference tell."""
     proved = (-found.best_response_1, max(found.best_response_0, -found.best_response_1))  # equal at an equilibrium
-    return intersect(proved, reference_value(game))
+    known = reference_value(game)
+    return proved if known is None else intersect(known, proved)  # disjoint only by rounding: then what is proven
 
 
 def _of_plans(game: Game, store: Path) -> Evaluation:

@@ -16,6 +16,7 @@ import numpy as np
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.exact.double_oracle.oracle import EXACT, DoubleOracle
@@ -157,7 +158,7 @@ def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], m
     if settings.method == "none":
         return "finish: none", ""
     if wanted.smallest_mb > memory_mb:
-        return "memory_mb", f"An exact equilibrium takes a memory_mb of {wanted.smallest_mb}"
+        return "memory_mb", f"An exact equilibrium needs a memory_mb of {wanted.smallest_mb}"
     return "", ""
 
 
@@ -166,7 +167,7 @@ def _end(oracle: DoubleOracle) -> tuple[str, str]:
     if has_ended(oracle):
         return "equilibrium", ""
     assert oracle.last
-    return "max_minutes", f"The double oracle ended at a gap of {oracle.last.nashconv:.1e} (max_minutes)"
+    return "max_minutes", f"The double oracle ended at a gap of {gap(oracle.last.nashconv)} (max_minutes)"
 
 
 def _begin(oracle: DoubleOracle, index: Index | None, directory: Path, arrays: tuple[Floats, ...]) -> Strategies | None:

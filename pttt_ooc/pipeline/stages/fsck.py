@@ -94,7 +94,7 @@ def check(root: Path, sets: Sequence[StageSet] = OWN_SETS) -> Findings:
     checkup = _Checkup(root, sets)
     if not checkup.check_below(root):
         raise StoreError(
-            f"Neither a state of the solver nor a product of the workflow is in {root}; name the directory of one."
+            f"There is no state of the solver and no product of the workflow in {root}; name the directory of one."
         )
     return checkup.findings
 
@@ -158,7 +158,7 @@ class _Checkup:
             return
         except (KeyError, TypeError, AttributeError):
             self.findings.problems.append(
-                f"{file} is damaged: it does not describe its products; delete it to make them anew."
+                f"{file} is damaged: it does not describe its products; delete it, and the next run makes them again."
             )
             return
         for product in products:
@@ -206,7 +206,7 @@ class _Checkup:
             if stage in manifests:
                 if other := made_from_others(manifests[stage], before):
                     self.findings.facts.append(
-                        f"{file} was made from another {other} than the one that is there; the next run makes it anew."
+                        f"{other} has changed since {file} was made from it; the next run makes it again."
                     )
                 before[stage] = manifests[stage]
         if unrun:

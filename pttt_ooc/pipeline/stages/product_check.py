@@ -85,7 +85,7 @@ def stamp(path: Path) -> str:
 
 
 def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: bool = False) -> str:
-    """How the products differ from their manifest, as the rest of a sentence; empty if they do not.
+    """How the products differ from their manifest, as a clause; empty if they do not.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: boo
         try:
             seen[name] = [product["digest"], stamp(path)]
             if known.get(name) != seen[name] and not is_as_described(path, product):
-                return f"describes another {name} than the one that is there"
+                return f"{name} was changed or damaged"
         except (OSError, StoreError):
-            return f"lacks its product {name}"
+            return f"{name} is missing"
     if remember and known != seen:
         with suppress(StoreError):  # the directory may be read-only
             _write(home, stage, seen)

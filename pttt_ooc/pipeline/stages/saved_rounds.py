@@ -28,7 +28,7 @@ _LINE_SECONDS = 2.0  # between two lines of progress
 def state_directory(work: Path, prefix: str, start: str, what: str, log: Path | None = None) -> Path:
     """Where rounds are saved: a directory named by what they begin with and by the code that they come from.
 
-    If nothing is saved there but there are others of the same prefix, a sentence tells why these rounds begin anew.
+    If nothing is saved there but there are others of the same prefix, a sentence tells why these rounds begin again.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def state_directory(work: Path, prefix: str, start: str, what: str, log: Path | 
     for other in [] if state.exists() else sorted(work.glob(f"{prefix}*")):
         is_older = other.name.startswith(f"{prefix}{first}-") or "-" not in other.name.removeprefix(prefix)
         reason = "version of this program" if is_older else what
-        tell(f"The rounds begin anew: {other} is of another {reason}. At their end it is deleted.", log)
+        tell(f"The rounds begin again: {other} is of another {reason}, and is deleted at the end.", log)
     return state
 
 
@@ -107,7 +107,7 @@ def _earlier(file: Path, oracle: DoubleOracle) -> list[Facts]:
     try:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()[: oracle.last.number]]
     except (OSError, ValueError) as error:
-        raise StoreError(f"{file} is damaged ({error}); delete {file.parent} to begin anew.") from error
+        raise StoreError(f"{file} is damaged ({error}); delete {file.parent} to begin again.") from error
     tell(f"Going on after round {oracle.last.number}.")
     return rows
 

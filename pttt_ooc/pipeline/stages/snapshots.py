@@ -176,7 +176,7 @@ class Snapshots:
         file = self.directory / _SIZES
         if not file.exists():
             return {}
-        content = read_json(file, "the sizes of snapshots", f"delete {self.directory} to begin anew")
+        content = read_json(file, "the sizes of snapshots", f"delete {self.directory} to begin again")
         return {int(iteration): int(size) for iteration, size in content.items()}
 
     def _there(self) -> dict[int, int]:

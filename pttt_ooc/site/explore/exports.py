@@ -233,7 +233,7 @@ def _require_contents(game: Game, view: Look) -> tuple[Address, dict[str, Any]]:
     if view.impossible:
         raise HTTPException(404, view.impossible)
     if not view.answers:
-        raise HTTPException(503, view.failed or "These strategies are being prepared; ask again in a moment.")
+        raise HTTPException(503, view.failed or "These strategies are not ready yet; ask again in a moment.")
     return view.address, page_contents(game, view.address, view.answers)
 
 

@@ -148,7 +148,7 @@ class Games:
         played, me = self.find_finished(owner, id), self.store.row(owner, id).player
         attempts = played.history.attempts
         if not 0 < step < len(attempts) or attempts[step].player != me:
-            raise PlayError("A game is played on from one of your attempts, but for the first of all; choose one.", 400)
+            raise PlayError("Choose one of your attempts after the first to play on from.", 400)
         opponent = self._opponent(played.opponent.key, 1 - me, played.opponent.digest)
         self.store.check_quota(owner)
         self.opponents.prepare(opponent)

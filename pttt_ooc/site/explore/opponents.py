@@ -72,7 +72,7 @@ class PreparingError(PlayError):
     """
 
     def __init__(self, opponent: Opponent, step: str, share: float, ahead: int = 0) -> None:
-        super().__init__(f"{opponent.name} is being prepared ({step}); try again in a few seconds.", 503)
+        super().__init__(f"{opponent.name} is not ready yet ({step}); try again in a few seconds.", 503)
         self.step, self.share, self.ahead = step, share, ahead
 
 

@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.disk.numbers import gap, probability, share, value_for
-from pttt_ooc.games.rules.catalogue import describe_game
+from pttt_ooc.games.rules.catalogue import describe_game, exact_value
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS, attempts_of
 from pttt_ooc.games.rules.play import first_infoset
@@ -120,7 +120,7 @@ def page_contents(game: Game, address: Address, answers: Sequence[Message]) -> S
     after = {(one, placed): (p, text and address.place(text)) for one, placed, p, text in answer["after"]}
     return {
         "numbers": answer["numbers"],
-        "facts": _facts(address, answer["facts"]),
+        "facts": _facts(game, address, answer["facts"]),
         "drawn": boards.strategy_board(game, address.player, address.at, answers, address.layer),
         "equilibria": answer["equilibria"],
         "unknown_support": unknown_support(game),
@@ -144,9 +144,15 @@ def page_contents(game: Game, address: Address, answers: Sequence[Message]) -> S
     }
 
 
-def _facts(address: Address, facts: Message) -> Shown:
-    """The values of the pair of strategies for the player, from the beginning of the game."""
-    return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
+def _facts(game: Game, address: Address, facts: Message) -> Shown:
+    """The values of the pair of strategies for the player, from the beginning of the game, and that of the game."""
+    proven = exact_value(game)
+    mine = proven if proven is None or address.player == 0 else -proven
+    return {
+        "proven": mine,
+        "value": value_for(address.player, facts["value"]),
+        "best": facts["best_responses"][address.player],
+    }
 
 
 def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:

@@ -24,7 +24,7 @@ from pttt_ooc.site.explore.game_store import Games, ListedGame
 from pttt_ooc.site.explore.opponents import Opponent, PreparingError
 from pttt_ooc.site.explore.player_view import Seat
 from pttt_ooc.site.explore.results import FinishedGame, Standing
-from pttt_ooc.site.explore.review import Review, ReviewStep, review_of, step_of
+from pttt_ooc.site.explore.review import Review, ReviewStep, perfect_payoff, review_of, step_of
 from pttt_ooc.site.play import owners
 from pttt_ooc.site.shell.accounts import known_bearer
 from pttt_ooc.site.shell.forms import own_json
@@ -205,13 +205,21 @@ class ReviewOut(BaseModel):
     moves: list[MoveOut]
     lost: float | None = Field(description="What your attempts lost in value, together.")
     why: str = Field(description="Why nothing is said about values, if so.")
+    perfect: float | None = Field(
+        description="What perfect play would average in your place against a perfect opponent; null: not proven."
+    )
     step: StepOut
 
     @classmethod
     def of(cls, played: FinishedGame, review: Review, step: ReviewStep) -> ReviewOut:
         """A game that is over."""
         seat = played.seat
-        told = {**vars(seat), **vars(review), "step": _step(played.history, seat.player, step)}
+        told = {
+            **vars(seat),
+            **vars(review),
+            "perfect": perfect_payoff(seat.game, seat.player),
+            "step": _step(played.history, seat.player, step),
+        }
         return cls.model_validate(told, from_attributes=True)
 
 

@@ -74,7 +74,7 @@ class Seat:
     def said(self) -> str:
         """One sentence about the latest attempt."""
         if not self.made:
-            return "Your first attempt." if self.legal else ""
+            return "Choose a square." if self.legal else ""
         square, placed = self.attempts[-1]
         return f"Square {square}: placed." if placed else f"Square {square}: failed, the opponent is there."
 

@@ -61,7 +61,7 @@ class Gate:
             await refusal(scope, receive, send)
             return
         if self._names is not None and not _is_called(headers.get("host", ""), self._names):
-            told = f"This server is called {' or '.join(sorted(self._names))}, and not so; or use its IP address.\n"
+            told = f"This server is called {' or '.join(sorted(self._names))}: use that name, or its IP address.\n"
             await PlainTextResponse(told, 421, {"Connection": "close"})(scope, receive, send)
             return
         if scope["method"] == "HEAD":

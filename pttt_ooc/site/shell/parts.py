@@ -13,6 +13,8 @@ from prometheus_client.registry import Collector
 
 ORDER = ("Play", "Explore", "Watch", "Ranking")
 """The entries of an area that come first, in this order."""
+MAIN = "Phantom"
+"""The area whose entries are in the menu of every page."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Area:
 
     name: str
     links: tuple[Link, ...]
+
+    @property
+    def is_main(self) -> bool:
+        """Whether its entries are shown on the pages of other areas too."""
+        return self.name == MAIN
 
     def has(self, path: str) -> bool:
         """Whether a path is one of its pages."""

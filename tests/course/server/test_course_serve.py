@@ -64,7 +64,8 @@ def test_submit_from_the_command_line(server):
     done = submit(server, token, 0, strategy_zip(0, 31))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-1].startswith("Accepted: expl")
+    assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-2].startswith("Accepted: expl")
+    assert lines[-1].startswith("0 (perfect) < ") and "(uniform play)" in lines[-1]
     again = submit(server, token, 0, strategy_zip(0, 31))
     assert again.returncode == 0 and again.stdout.startswith("Submitted before: ")
     before = server.get("/api/submissions")["total"]

@@ -58,7 +58,7 @@ def test_facts_and_marks_are_those_of_all_sequences(tmp_path, capsys):
     assert json.loads(out)["equilibria"] == {"met": True, "squares": squares} and 0 < len(squares) < 5
     never = next(text for text in naive.infosets(game, 0) if not any(at == text for at, _ in expected[0]))
     code, out, _ = run(capsys, "show", "uniform", never, "--player", 0, "--game", GAME, "--data", tmp_path)
-    assert code == 0 and "No pair of equilibrium strategies brings a game here." in out
+    assert code == 0 and "Between equilibrium strategies no game gets here." in out
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_nothing_is_kept_without_being_asked_for(tmp_path, capsys):
     assert not (tmp_path / "mini-2x2k2-abrupt/full" / SUPPORTS).exists()
     arguments = ("show", "uniform", "|", "--player", 0, "--game", "mini-2x2k2-abrupt", "--data", tmp_path)
     out = run(capsys, *arguments)[1]
-    assert "*" not in out and "`pttt lab equilibria --game mini-2x2k2-abrupt` finds out." in out
+    assert "*" not in out and "`pttt lab equilibria --game mini-2x2k2-abrupt` finds which squares" in out
     pure, of_game = tmp_path / "pure.zip", ("--game", "mini-2x2k2-abrupt")
     assert run(capsys, "lab", "best-response", "uniform", "--player", 1, *of_game, "--output", pure)[0] == 0
     record = json.loads(run(capsys, "show", pure, "|0*", *arguments[3:], "--json")[1])

@@ -274,7 +274,7 @@ def test_a_stale_stage_is_told(make_all, tmp_path, capsys):
     del manifest["stage"], manifest["format_version"]
     write_manifest(place / "solve.json", "solve", **manifest)
     code, problems, out = fsck(capsys, place)
-    another = "was made from another convergence.jsonl than the one that is there; the next run makes it anew."
+    another = "was made from it; the next run makes it again."
     assert (code, problems) == (0, []) and out[:2] == [
         f"{place / f'{s}.json'} {another}" for s in ("finish", "evaluate")
     ]
@@ -294,7 +294,7 @@ def test_a_wings_damaged_product_is_found(make_all, tmp_path, capsys):
     run = make_all(tmp_path / "learners/xfp", "learner")
     (run / "log.jsonl").write_text('{"row": 3}\n')
     code, [problem], _ = fsck(capsys, tmp_path)
-    assert code == 1 and problem.startswith(f"{run / 'log.jsonl'} is not what stage 'learn' made")
+    assert code == 1 and problem.startswith(f"{run / 'log.jsonl'} was changed or damaged after stage 'learn'")
     match = make_all(tmp_path / "smbc", "smbc")
     (match / "findings.json").write_text("{}")
     assert any(str(match / "findings.json") in line for line in fsck(capsys, match)[1])

@@ -174,7 +174,7 @@ def test_other_compressed_bytes_are_the_same_run(run, product):
 def test_files_are_compared_with_the_manifests_first(run):
     file = run / "convergence.jsonl"
     file.write_text(file.read_text().replace('"iteration": 2', '"iteration": 3'))
-    with pytest.raises(StoreError, match=r"convergence\.jsonl is not what stage 'solve' made"):
+    with pytest.raises(StoreError, match=r"convergence\.jsonl was changed or damaged after stage 'solve'"):
         run_digest(run)
 
 

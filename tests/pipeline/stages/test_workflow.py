@@ -215,7 +215,7 @@ def test_dry_run_explains_itself(workflow):
     workflow.configure("solve", algorithm="cfr+")
     told = workflow.succeed("--dry-run")
     assert "Solve by cfr+ on up to 2 threads" in told
-    assert f"data/{GAME}/full/solve.json was made with algorithm sapdcfr+, not cfr+; stage solve runs again." in told
+    assert f'data/{GAME}/full/solve.json: algorithm changed from "sapdcfr+" to "cfr+"; stage solve runs again.' in told
 
 
 @pytest.mark.long_but("structure/counts.py-enumerate")
@@ -310,7 +310,7 @@ def test_a_solution_of_another_configuration_is_made_anew(workflow):
     reached = workflow.manifest("solve")["result"]["iteration"]
     assert before["result"]["iteration"] == 44 < reached
     told = workflow.succeed("--until", "solve")
-    assert "solve.json was made with target_nashconv 0.005, not 0.01; stage solve runs again." in told
+    assert "solve.json: target_nashconv changed from 0.005 to 0.01; stage solve runs again." in told
     assert f"The run to iteration {reached} is kept in" in workflow.log("solve")
     assert workflow.manifest("solve")["result"]["iteration"] == 44
     assert content_digest(workflow.data / "solution.zarr") == solution
@@ -384,7 +384,7 @@ def test_a_changed_product_is_refused(workflow):
     done = workflow.run()
     told = done.stdout + done.stderr
     assert done.returncode != 0 and "Traceback" not in told
-    assert "solution.zarr is not what stage 'solve' made" in told and "solve.json to make it anew" in told
+    assert "solution.zarr was changed or damaged after stage 'solve'" in told and "solve.json to make it again" in told
 
 
 @pytest.mark.slow

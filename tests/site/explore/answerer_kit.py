@@ -36,7 +36,7 @@ def solve_game(data, game=GAME, **changes):
     return directory
 
 
-def ready(pages, address="/explore", waits="being prepared", **options):
+def ready(pages, address="/explore", waits="Getting these strategies ready", **options):
     """The answer to a request, once what it is waiting for is there."""
 
     def done():

@@ -322,7 +322,7 @@ def test_two_strategies_are_shown_on_a_split_board(pages, pair):
 def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infosets(pages, solved):
     page = ready(pages, "/explore?at=|0*&second=uniform&beside=uniform").text
     address = next(link for link in links(page) if "/differences" in link)
-    page = ready(pages, address, "This is being found out").text
+    page = ready(pages, address, "Looking for the").text
     mine, other = (pttt_ooc.Strategy.uniform(named_game(GAME), 0), pttt_ooc.load(solved)[0])
     against = pttt_ooc.Strategy.uniform(named_game(GAME), 1)
     found = pttt_ooc.compare(other, mine, against, top=50)
@@ -465,7 +465,7 @@ def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, clien
     (tmp_path / "data" / GAME).mkdir(parents=True)
     (tmp_path / "data" / GAME / "full").symlink_to(solved)
     assert link in lab.client.get(page).text
-    assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "is being").text
+    assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "Looking for the").text
     assert 'value="solution"' not in lab.client.get("/explore").text
     lab.show_solution()
     assert 'value="solution"' in lab.client.get("/explore").text
@@ -507,7 +507,7 @@ def test_a_team_sees_where_its_own_submission_loses(course):
     course.sign_in(course.tokens["Team A"])
     hidden = [course.client.get(f"/submissions/{number}/mistakes") for number in (other, 99)]
     assert [page.status_code for page in hidden] == [404, 404]
-    page = ready(course.client, address, "This is being found out").text
+    page = ready(course.client, address, "Looking for the").text
     verdict = course.client.get(f"/api/submissions/{mine}").json()["exploitability"]
     assert f'class="figure">{verdict:.6f}<' in page
     assert sum(figures(page)) == pytest.approx(verdict, abs=2e-4)  # the solution's own gap is the remainder

@@ -39,7 +39,7 @@ def begin(course, opponent, player):
     def done():
         nonlocal answer
         answer = course.client.post("/play", data=fields, follow_redirects=False)
-        return "is being prepared" not in answer.text
+        return "Getting the opponent ready" not in answer.text
 
     wait_until(done)
     return answer
