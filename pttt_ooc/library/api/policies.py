@@ -32,7 +32,12 @@ class PolicyTensor:
     dtype = np.dtype(np.float64)
 
     def __init__(
-        self, policy: Policy, game: Game, player: int, rows: Ints, on_progress: Callable[[float], None]
+        self,
+        policy: Policy,
+        game: Game,
+        player: int,
+        rows: Ints,
+        on_progress: Callable[[float], None] = lambda part: None,
     ) -> None:
         self.shape, self._on_progress = (len(rows), game.squares), on_progress
         self._policy, self._game, self._player, self._rows = policy, game, player, rows
