@@ -1,4 +1,4 @@
-"""The files of the workflow in a directory of one's own: `pttt workflow-init`."""
+"""The files of the workflow in a directory of one's own: `pttt lab workflow`."""
 
 from __future__ import annotations
 
