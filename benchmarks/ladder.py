@@ -205,7 +205,7 @@ def page(rows: Sequence[Record]) -> str:
         groups = rank_rows(rows, game)
         lines += [f"## {game}", ""]
         lines += [
-            "| agent | mean exploitability | 95% interval | budget | iterations | seeds |",
+            "| agent | exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
         lines += [_line(group) for group in groups] + ["", "```text"]
@@ -244,13 +244,12 @@ def _line(group: Sequence[Record]) -> str:
 PREFACE = """\
 # The ladder
 
-Exact scores of agents on the four games that the field compares learners on. Mean exploitability is what
-an agent loses on average, over both seats, to an opponent who knows it: half of NashConv, which the field's papers plot
-as "exploitability". It is exact up to rounding.
+Exact scores of agents on the four games that the field compares learners on. Exploitability is half of NashConv, as
+the field's papers plot it: what both best responses together gain. It is exact up to rounding.
 
 `python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`. A budget is processor seconds of
 one thread for learning, without evaluations, or a number of iterations. Agents without a budget learn nothing. Where
-chance has a part in learning, the table has the mean over the seeds, with Student's 95% interval of it, cut off
+chance has a part in learning, the exploitability is the mean over the seeds, with Student's 95% interval of it, cut off
 at 0; a seed is one training from the beginning. Elsewhere there is one number, as another run gives the same. In the
 blocks below the tables are the digest of each row's strategies and the arguments of its command, `python -m
 benchmarks.ladder`.
