@@ -108,7 +108,7 @@ def evaluate(
 
     # The value of the game, against which exploitabilities are measured: as it was given, or as it is known.
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    named = _evaluated(p0, p1, player, (infosets0, infosets1), game)
+    named = _name_strategies(p0, p1, player, (infosets0, infosets1), game)
     rules = further_of(named, game)
     known = strategy_reader.known_value(rules, named, data)
     directory = prepare_index(data, rules.name, symmetry)
@@ -137,7 +137,7 @@ def evaluate(
     display.evaluation(result, rules, symmetry, (p0, p1 or p0), as_json)
 
 
-def _evaluated(
+def _name_strategies(
     p0: str, p1: str | None, player: int | None, infosets: tuple[Path | None, Path | None], game: str | None
 ) -> list[NamedStrategy]:
     """The strategies to evaluate: both players', or one.
@@ -148,11 +148,11 @@ def _evaluated(
         If options contradict one another, or nothing tells whose strategy it is.
     """
     from pttt_ooc.errors import ConfigError
-    from pttt_ooc.library.api.strategy_names import named_strategy, of_both_players, player_of
+    from pttt_ooc.library.api.strategy_names import is_of_both_players, named_strategy, player_of
 
     if p1 is not None and player is not None:
         raise ConfigError("--player is for one strategy; of two, the first is player 0's.  Leave it out.")
-    if p1 is None and player is None and of_both_players(p0):
+    if p1 is None and player is None and is_of_both_players(p0):
         p1 = p0
     if p1 is not None:
         return [named_strategy(p0, 0, infosets[0]), named_strategy(p1, 1, infosets[1])]

@@ -135,7 +135,7 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
     raise ConfigError(f"{' and '.join(names)} may be for either player; say whose by --player.")
 
 
-def of_both_players(name: str) -> bool:
+def is_of_both_players(name: str) -> bool:
     """Whether a name stands for a strategy of each player: a solution, a bundle, or uniform play."""
     return _kind_of(name)[0] != "tensor"
 
