@@ -186,7 +186,7 @@ def test_the_way_back_is_of_the_browser_that_left(people, provider):
     other.cookies.set("pttt_openid", re.sub("^%5B%22", "%5B%22x", sealed))
     assert other.get("/account/openid/callback", params=codes[0]).status_code == 400
     answer = client.get("/account/openid/callback", params={"state": codes[0]["state"], "error": "access_denied"})
-    assert answer.status_code == 400 and "signed nobody in" in answer.text
+    assert answer.status_code == 400 and "not signed you in" in answer.text
     assert client.get("/account/openid/callback", params={**codes[0], "code": "stolen"}).status_code == 403
 
 
