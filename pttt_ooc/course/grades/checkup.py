@@ -244,7 +244,7 @@ def _queue(session: Session) -> list[str]:
         if age > LONG:
             told.append(f"{waiting} {table.__tablename__} wait for a verdict, the oldest one for {age / 60:.0f} min.")
         if table is Submission and (needed := waiting * _seconds_of_a_verdict(session)) > LONG:
-            told.append(f"The queue of {waiting} submissions takes about {needed / 60:.0f} min more.")
+            told.append(f"The {waiting} submissions in the queue will take about {needed / 60:.0f} min.")
     return told
 
 

@@ -100,7 +100,7 @@ class Desk:
             raise CourseError(f"{to.name} has no deadline that could be extended.")
         if at is not None and to.due_at is not None and at <= to.due_at:
             due = instant_text(to.due_at, term_of(self.session).zone)
-            raise CourseError(f"{until} is no extension: the deadline of {to.name} is {due}.")
+            raise CourseError(f"{until} is not later: the deadline of {to.name} is {due}.")
         reason = check_reason(reason)
         made = Extension(team_id=of.id, assignment_id=to.id, until=at, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
@@ -151,7 +151,7 @@ class Desk:
         to = find_assignment(self.session, assignment)
         dates = dates_for(self.session, to, team)
         if dates.state(time.time()) == CLOSED:
-            raise CourseError(f"{to.name} is closed, so that what counts stays; ask the instructors.")
+            raise CourseError(f"{to.name} is closed, so your team cannot choose any more; ask the instructors.")
         return self.pick(team.name, assignment, number)
 
     def _note_and_settle(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:

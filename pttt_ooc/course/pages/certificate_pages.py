@@ -89,7 +89,7 @@ Owned = tuple[Course, Team]
 
 
 def _of_team(request: Request, course: UsedCourse, team: Signed, number: Number) -> Owned:
-    team = needed_team(request, team, "The certificate of a team is for its members; sign in.")
+    team = needed_team(request, team, "Only the members of a team can see its certificate; sign in.")
     if team.id != number:
         raise HTTPException(403, "Only the team itself can have this certificate: it contains both strategies.")
     return course, team

@@ -58,9 +58,9 @@ def come_back(
 
     flow = _unseal_flow(course, request.cookies.get(COOKIE, ""))
     if flow is None or not hmac.compare_digest(flow.state.encode(), state.encode()):
-        raise HTTPException(400, "This sign-in was not begun in this browser, or took too long; begin again.")
+        raise HTTPException(400, "This sign-in was not begun in this browser, or took too long; start again.")
     if error or not code:
-        raise HTTPException(400, "The university has signed nobody in; begin again.")
+        raise HTTPException(400, "The university has not signed you in; start again.")
     provider = _provider(request, course)
     try:
         identity = provider.identity(flow, _back(request), code)

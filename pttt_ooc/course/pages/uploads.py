@@ -56,7 +56,7 @@ class _Form:
     def _spend(self, size: int) -> None:
         self._spent += size
         if self._spent > _FIELDS_BYTES:
-            raise HTTPException(400, "The form has fields that are too long; the file is sent in the field 'file'.")
+            raise HTTPException(400, "The form has fields that are too long; send the file in the field 'file'.")
 
     def _part_begin(self) -> None:
         self._headers, self._text, self._header, self._value = {}, b"", b"", b""
@@ -79,7 +79,7 @@ class _Form:
         self._name = options.get(b"name", b"").decode("latin-1")
         self._is_file = self._name == "file"
         if self.incoming is not None:  # what comes after a file has not been checked before it
-            raise HTTPException(400, "The form goes on after the file, which comes last, and only once.")
+            raise HTTPException(400, "The file must come last in the form, and only once.")
         if b"filename" in options and not self._is_file:
             raise HTTPException(400, f"The file is sent as {self._name[:40]!r}; send it in the field 'file'.")
         if self._is_file:
@@ -258,7 +258,7 @@ async def _feed(stream: AsyncIterator[bytes], form: _Form, flight: Flight) -> No
                 form.write(data)
                 silence.reschedule(asyncio.get_running_loop().time() + _SILENT_SECONDS)
     except TimeoutError:
-        raise HTTPException(408, f"Nothing has come for {_SILENT_SECONDS:.0f} seconds; send it again.") from None
+        raise HTTPException(408, f"Nothing has arrived for {_SILENT_SECONDS:.0f} seconds; send it again.") from None
     except FormParserError:
         raise HTTPException(400, "The form is damaged; send it again.") from None
     except ClientDisconnect:

@@ -121,7 +121,9 @@ def use(session: Session, code: str, who: Person | None, name: str, email: str) 
     else:
         person = who or _newcomer(session, name, email)
         if person.role != STUDENT:
-            raise CourseError("People with rights join no team; sign out first, if the link is for somebody else.")
+            raise CourseError(
+                "Instructors and assistants cannot join a team; if the link is for somebody else, sign out first."
+            )
         if not found.of_team:
             vouch(session, person)
         if found.team_id is not None:

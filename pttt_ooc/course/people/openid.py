@@ -118,7 +118,9 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
                 if str(facts.get("issuer", "")).rstrip("/") != self.issuer or any(
                     name not in facts for name in _NEEDED
                 ):
-                    raise CourseError(f"{self.issuer} describes another OpenID Connect; tell the instructors.")
+                    raise CourseError(
+                        f"{self.issuer} is not the OpenID Connect that it says it is; tell the instructors."
+                    )
                 facts.pop("jwks", None)  # keys come from their own address
                 self.server_metadata = {**facts, "id_token_signing_alg_values_supported": _ALGORITHMS}
             return self.server_metadata
@@ -171,7 +173,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
             claims = self._claims(token, flow.nonce)
         except _REFUSED as error:
             raise CourseError(
-                f"What the university says of you does not hold: {_error_text(error)}. Try again."
+                f"What the university has sent about you is not valid: {_error_text(error)}. Try again."
             ) from None
         email = claims.get("email", "") if claims.get("email_verified") is True else ""
         return Identity(f"{claims['iss']} {claims['sub']}"[:500], str(email))
@@ -217,5 +219,9 @@ def person_of(session: Session, who: Identity) -> Person:
             note(session, person.email, "openid", subject=who.subject)
             return person
     if not who.email:
-        raise CourseError("The university tells no verified address of yours; ask the instructors for a link.")
-    raise CourseError(f"Nobody in this course has the address {who.email}; ask the instructors.")
+        raise CourseError(
+            "The university has not sent a verified e-mail address of yours; ask the instructors for a link."
+        )
+    raise CourseError(
+        f"Only people in the roster and staff can sign in, and {who.email} is neither; ask the instructors."
+    )

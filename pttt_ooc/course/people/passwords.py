@@ -32,7 +32,7 @@ def set_password(session: Session, person: Person, password: str, former: str) -
         If the present one is wrong, or the new one is too short or too long.
     """
     if person.password_hash is not None and not _fits(person.password_hash, former):
-        raise CourseError("The present password is wrong; if it is lost, ask the instructors for a link to sign in.")
+        raise CourseError("The current password is wrong; if it is lost, ask the instructors for a link to sign in.")
     if not SHORTEST <= len(password) <= LONGEST:
         raise CourseError(f"A password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}.")
     if address_key(password) in (person.key, address_key(person.name)):

@@ -133,7 +133,7 @@ def check_email(email: str) -> str:
     """An e-mail address, in its plain form; CourseError if it cannot be one."""
     email = unicodedata.normalize("NFKC", email)
     if len(email) > _LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
-        raise CourseError(f"{email!r} is no e-mail address.")
+        raise CourseError(f"{email!r} is not an e-mail address.")
     return email
 
 
@@ -149,7 +149,7 @@ def change_of(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
     for row in rows:
         person = session.scalar(select(Person).where(Person.key == address_key(row.email)))
         if person is not None and person.role != STUDENT:
-            raise CourseError(f"{row.email} is {person.role}, and so in no team.")
+            raise CourseError(f"{row.email} is {person.role}, and cannot be in a team.")
         team = find_team(session, row.team)
         current = team_of(session, person) if person else None
         if person is None or current is None or team is None or current.id != team.id:

@@ -38,7 +38,7 @@ def solution_store(settings: CourseSettings, storage: Storage) -> Path:
     """
     places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (storage.index, DATA)]
     stores = [strategies_of(Path(place)) for place in places]
-    return next((store for store in stores if store.is_dir()), stores[0])
+    return next((store for store in stores if store.is_dir()), stores[-1])
 
 
 def solution_note(settings: CourseSettings, storage: Storage, shown: bool) -> str:

@@ -157,7 +157,7 @@ def test_somebody_known_signs_in_first_and_is_in_one_team(people):
     assert [what for what, by in log_of(people) if by == "bob@example.org"][-3:] == ["leave", "join", "use"]
     staff = browser(people, people.tokens["staff"])
     answer = send(staff, "/account/join", code=invited(people, "Team A"))
-    assert answer.status_code == 400 and "People with rights join no team" in answer.text
+    assert answer.status_code == 400 and "Instructors and assistants cannot join a team" in answer.text
 
 
 @pytest.mark.slow

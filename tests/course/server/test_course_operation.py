@@ -158,13 +158,19 @@ def _count(lab):
 # Alarms
 
 
+def needs_nothing(told):
+    """Whether the doctor is content; it then says only that there is no solution to measure losses against."""
+    first, second = told.splitlines()
+    return first == "Nothing needs attention." and second.startswith("Teams cannot see where their strategies lose, as")
+
+
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     """The directory of a course of which nothing needs attention, and its tokens."""
     lab = a_course(tmp_path_factory.mktemp("graded") / "course")
     Pulse(lab.storage.alive).ready()
     run("course", "grades", "--data", lab.data)
-    assert run("course", "doctor", "--digests", "--data", lab.data) == "Nothing needs attention.\n"
+    assert needs_nothing(run("course", "doctor", "--digests", "--data", lab.data))
     lab.close()
     return lab
 
@@ -199,7 +205,7 @@ def test_a_long_queue_is_told(healthy):
     with healthy.database.writing() as session:
         for row in session.query(Submission):
             row.evaluation_seconds = 400.0 if row.evaluation_seconds else None
-    assert alarms(healthy) == ["The queue of 3 submissions takes about 20 min more."]
+    assert alarms(healthy) == ["The 3 submissions in the queue will take about 20 min."]
     with healthy.database.writing() as session:
         session.get(Submission, 5).received_at -= 3600
     assert alarms(healthy)[0] == "3 submissions wait for a verdict, the oldest one for 60 min."
@@ -238,7 +244,7 @@ def test_a_verdict_without_its_grade_is_told_and_made_good(healthy, monkeypatch)
     monkeypatch.setattr(worker, "handle_signals", lambda event: None)
     worker.run(healthy.data, stopping, GRADING)
     Pulse(healthy.storage.alive).ready()
-    assert run("course", "doctor", "--data", healthy.data) == "Nothing needs attention.\n"
+    assert needs_nothing(run("course", "doctor", "--data", healthy.data))
     with healthy.database.reading() as session:
         latest = session.query(GradeRow).order_by(GradeRow.id.desc()).first()
         assert latest.because == "start of the worker"
