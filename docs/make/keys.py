@@ -47,7 +47,9 @@ def _description(field: FieldInfo) -> str:
     text, words = field.description or "", get_args(field.annotation)
     if get_origin(field.annotation) is Literal and not all(word in text for word in words):
         text += f" One of {', '.join(f'`{word}`' for word in words)}."
-    return text
+    # What a value means follows it and a colon.
+    values = "|".join(re.escape(str(word)) for word in ("null", *words) if isinstance(word, str))
+    return re.sub(rf"(?<![`\w])({values})(?=:)", r"`\1`", text)
 
 
 def table() -> str:
