@@ -68,7 +68,7 @@ certificates: $(DEV) ## make all certificates of docs/exact.md anew in build/pro
 	$(BIN)/python docs/make/pages.py build/proof
 
 mutate: $(DEV) $(REFEREE) ## change the package in small ways and check that a test fails each time (MUTATE="..." adds options)
-	$(BIN)/python -m tools.mutation $(MUTATE)
+	$(BIN)/python -m tests.mutation.mutation $(MUTATE)
 
 format: $(DEV) ## format the sources as check wants them
 	$(BIN)/ruff check --fix-only .

@@ -1,14 +1,14 @@
 # Another workflow that uses ours: it scores the strategy of player 0 in a zip against the solution, which is made first.
 #   snakemake --snakefile examples/score.smk --cores 2 --config strategy=mine.zip
 # Elsewhere write github("OWNER/pttt-ooc", path="workflow/Snakefile", tag="v0.2.0") in place of the path.
-module pttt:
+module phantom:
     snakefile:
         "../workflow/Snakefile"
     config:
         {"game": "mini-2x3k2-abrupt"}
 
 
-use rule * from pttt as pttt_*
+use rule * from phantom as phantom_*
 
 
 rule score:

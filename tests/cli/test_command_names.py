@@ -195,7 +195,7 @@ def strings_of(file):
 
 
 def test_texts_of_programs_name_commands_that_exist():
-    places = ["pttt_ooc", "workflow", "examples", "benchmarks", "tools", "docs/make", "profiles", ".github"]
+    places = ["pttt_ooc", "workflow", "examples", "benchmarks", "docs/make", "profiles", ".github"]
     search = ["git", "grep", "-lIE", r"\bpttt [a-z]", "--", *places, "Makefile", "Snakefile", "*.yaml", "*.toml"]
     listed = subprocess.run(search, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     texts = [(name, text) for name in listed if not name.endswith("/old_names.py") for text in strings_of(ROOT / name)]
