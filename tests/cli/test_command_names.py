@@ -134,6 +134,7 @@ def test_old_names_are_not_shown():
     "arguments",
     [
         ["extreme", "play", "team39.py", "--terminal"],
+        ["extreme", "play", "--log=game.json", "team39.py"],
         ["extreme", "play", "--help"],
         ["info"],
         ["info", "--game", "pttt-abrupt"],
