@@ -34,7 +34,7 @@ OLD_NAMES = {
 """New names of commands and options by the old ones.
 
 A word in capitals is the only argument that is no option.  Of a command that is still there, what has other arguments,
-or ``--terminal``, is meant as it is.
+``--terminal``, or options that the new one does not have, is meant as it is.
 """
 
 
@@ -72,7 +72,8 @@ def _replace(arguments: list[str], old: str, new: str, root: Any) -> list[str]:
         return [*renewed, *rest]
     # The only argument that is no option takes the place of the word in capitals, unless the old name is meant.
     places = _plain_places(rest, _command(renewed, root))
-    meant = "--terminal" in rest and _command(words, root) is not None
+    own = {"--terminal"} | (_options(_command(words, root)) - _options(_command(renewed, root)))
+    meant = _command(words, root) is not None and any(one.partition("=")[0] in own for one in rest)
     if len(places) != 1 or meant or (renewed[-1] == "GAME" and Path(rest[places[0]]).exists()):
         return arguments
     value = rest.pop(places[0])
@@ -85,6 +86,11 @@ def _command(words: Sequence[str], root: Any) -> Any:
         if hasattr(root, "commands"):
             root = root.commands.get(word)
     return root
+
+
+def _options(command: Any) -> set[str]:
+    """The names of all options of a command; of none, if there is no command."""
+    return {name for one in getattr(command, "params", ()) for name in one.opts}
 
 
 def _plain_places(arguments: Sequence[str], command: Any) -> list[int]:

@@ -21,7 +21,7 @@ TOP = typer.main.get_command(app)
 KNOWN = dict(commands(TOP))
 GROUPS = {name: one for name, one in TOP.commands.items() if hasattr(one, "commands")}
 NAMES = [old for old in OLD_NAMES if not old.startswith("--")]
-NAMED = re.compile(r"\bpttt ([a-z][\w-]*)(?: ([a-z][\w-]*))?")
+NAMED = re.compile(r"\bpttt (?!as )([a-z][\w-]*)(?: ([a-z][\w-]*))?")
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
@@ -134,6 +134,7 @@ def test_old_names_are_not_shown():
     "arguments",
     [
         ["extreme", "play", "team39.py", "--terminal"],
+        ["extreme", "play", "--log=game.json", "team39.py"],
         ["extreme", "play", "--help"],
         ["info"],
         ["info", "--game", "pttt-abrupt"],

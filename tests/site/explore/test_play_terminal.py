@@ -215,7 +215,9 @@ def test_the_browser_leaves_the_choice_of_the_opponent_to_the_page():
         **{"capture_output": True, "cwd": ROOT, "text": True},
         timeout=PATIENCE,
     )
-    assert done.returncode == 1 and "--best-response and --keypad are for --terminal" in done.stderr.replace("\n", " ")
+    assert done.returncode == 1 and "--best-response and --keypad are for --play --terminal" in done.stderr.replace(
+        "\n", " "
+    )
 
 
 class Stopped(io.StringIO):
