@@ -53,7 +53,12 @@ def _measure(game: str, size: str, members: int, data: str) -> dict[str, Any]:
     before, begun = time.process_time(), time.perf_counter()
     found = score(rules, agents if members > 1 else agents[0][1])
     return {
-        **{"game": game, "network": size, "members": members, "mean_exploitability": round(found.mean_exploitability, 6)},
+        **{
+            "game": game,
+            "network": size,
+            "members": members,
+            "mean_exploitability": round(found.mean_exploitability, 6),
+        },
         **{"seconds": round(time.process_time() - before, 1), "elapsed": round(time.perf_counter() - begun, 1)},
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }
