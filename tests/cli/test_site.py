@@ -17,6 +17,7 @@ from pttt_ooc.cli.servers import solved_in
 from pttt_ooc.cli.site import games_of, site_pages
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.manifests import write_manifest
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.pipeline.stages import evaluate, finish
 from pttt_ooc.site.service.local_server import processes_behind
@@ -137,7 +138,7 @@ def test_the_home_shows_what_is_there_when_it_is_asked_and_changes_nothing(tmp_p
         assert files_of(tmp_path) == before
     match = "Ultimate tic-tac-toe: Monte Carlo tree search – Chance"
     assert f'<a href="/arena/matches/one?name=cup/first">{match}</a></th><td>2, 1 and 1</td>' in text
-    assert "iteration 3, 3.0 s" in text and "1.25\xa0×\xa010⁻¹" in text
+    assert "iteration 3, 3.0 s" in text and f"<td>{gap(0.125)}</td>" in text
     assert "2 x 5 squares" in text and "value 0.50000" in text
     assert text.count('<svg class="mini"') == 2
     # Of four games two are won and one is lost: of the bar's length of 60 these are 30 and 15.

@@ -109,7 +109,7 @@ async def _small_body(request: Request) -> bytes:
             async for data in request.stream():
                 body += data
                 if len(body) > FORM_BYTES:
-                    raise HTTPException(413, "This form is too long.")
+                    raise HTTPException(413, "This form is longer than allowed.")
     except TimeoutError:
         raise HTTPException(408, f"The form has not come within {_FORM_SECONDS:.0f} seconds; send it again.") from None
     except ClientDisconnect:
