@@ -231,11 +231,22 @@ class Comparison:
     ahead: Submission | None
 
 
-def compare(session: Session, submission: Submission, until: float | None = None) -> Comparison | None:
-    """What an accepted strategy is compared with; None for others.  For `until` see :func:`public_bests`."""
+def compare(
+    session: Session, submission: Submission, until: float | None = None, inside: bool = False
+) -> Comparison | None:
+    """What an accepted strategy is compared with; None for others.
+
+    Parameters
+    ----------
+    until
+        See :func:`public_bests`.
+    inside
+        Whether the team itself or somebody with rights looks, who may see its latest best although it is not public.
+    """
     if submission.status != ACCEPTED or submission.exploitability is None:
         return None
-    found = public_bests(session, until)[submission.player].values()
+    public = public_bests(session, until)[submission.player]
+    found = public.values()
     of_uniform = next((one.exploitability for one in found if one.team.name == BASELINE), None)
     better = [
         (one.exploitability, one)
@@ -243,7 +254,7 @@ def compare(session: Session, submission: Submission, until: float | None = None
         if one.team_id != submission.team_id and (one.exploitability or 0.0) < submission.exploitability - TIE
     ]
     ahead = max(better, key=lambda pair: (pair[0] or 0.0, -pair[1].id))[1] if better else None
-    best = bests(session)[submission.player].get(submission.team_id)
+    best = (bests(session)[submission.player] if inside else public).get(submission.team_id)
     return Comparison(of_uniform, None if best is None or best.id == submission.id else best, ahead)
 
 

@@ -115,7 +115,7 @@ def _worker(storage: Storage) -> list[str]:
     sign = read_sign(storage.alive)
     if not sign.alive:
         return ["No worker judges submissions; `pttt course serve` starts it."]
-    return [f"The worker does not judge yet: it waits for {sign.waits_for}."] if sign.waits_for else []
+    return [f"The worker does not judge yet: it waits for {sign.waits_for.rstrip('.')}."] if sign.waits_for else []
 
 
 def _agents(session: Session, data: Path) -> list[str]:

@@ -186,10 +186,14 @@ def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:
     return is_shown(veil(session), account.id if account else None)
 
 
+def is_inside(found: Judged, account: Account | None) -> bool:
+    """Whether somebody is of a submission's team, or has rights."""
+    return isinstance(account, Staff) or (account is not None and account.id == found.team_id)
+
+
 def check_shown(session: Session, found: Judged, account: Account | None) -> None:
     """404 if a submission is hidden from somebody, by a ruling or until the standings are unveiled."""
-    until = veil(session)
-    own = isinstance(account, Staff) or (account is not None and account.id == found.team_id)
+    until, own = veil(session), is_inside(found, account)
     if found.ruling and not own:
         raise HTTPException(404, f"There is no submission {found.id}.")
     if until is not None and found.counts_from > until and not own:

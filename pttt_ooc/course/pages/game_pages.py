@@ -179,7 +179,10 @@ def _verdict(course: Course, account: Account | None, game: str, number: int) ->
         zone, ruling = term_of(session).zone, ruling_of(session, STRATEGIES, number, game)
     until = _until(course, game, account)
     with own.database.reading() as session:
-        standing, compared = standings.place_of(session, found, until), standings.compare(session, found, until)
+        standing, compared = (
+            standings.place_of(session, found, until),
+            standings.compare(session, found, until, inside=True),
+        )
     return {
         "standing": standing,
         **scale_of(found, compared),

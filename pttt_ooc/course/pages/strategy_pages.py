@@ -30,6 +30,7 @@ from pttt_ooc.course.pages.context import (
     Signed,
     UsedCourse,
     check_shown,
+    is_inside,
     needed_team,
     no_team,
     reader,
@@ -167,7 +168,7 @@ def _one(course: Course, account: Account | None, number: int) -> Shown:
         place = queue.positions(session).get(found.id)
         ruling = ruling_of(session, STRATEGIES, found.id)
         standing = standings.place_of(session, found, veil(session))
-        compared = standings.compare(session, found, veil(session))
+        compared = standings.compare(session, found, veil(session), is_inside(found, account))
         history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {
         "submission": found,

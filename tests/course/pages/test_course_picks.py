@@ -100,7 +100,7 @@ def test_a_team_picks_by_command(picking):
         assert told["grade"]["submissions"]["player 0"] == picking.poor and told["picks"]["player 0"] is None
         assert "within its dates" in pick("strategies", picking.foreign, code=1)
         assert "no assignment 'other'" in pick("other", 3, code=1)
-        assert "no number" in pick("strategies", "best", code=1)
+        assert "neither the number" in pick("strategies", "best", code=1)
         assert "token" in pick("strategies", 3, code=1, token="x")
     headers = bearer(picking.tokens["team"])
     answer = picking.client.post("/api/course/picks/strategies", headers=headers, json={"submission": 0})

@@ -181,3 +181,18 @@ def test_the_menu_shows_the_desk_alone_as_the_page(lab):
     page = lab.client.post("/sign-in", data=sent).text
     assert re.findall(r'<a href="([^"]+)" aria-current="page">', page) == ["/course/desk"]
     assert '<a href="/course">Assignments</a>' in page
+
+
+def test_while_standings_are_frozen_others_do_not_see_which_later_strategy_is_the_teams_best(compared):
+    """Not even its number, on the page of an earlier one."""
+    with compared.database.reading() as session:
+        until = session.get(Submission, compared.worse).counts_from + 1e-6
+    later = submit(compared, "Team A", compared.seeds[0] + 100)
+    with compared.database.writing() as session:
+        one = session.get(Submission, later)
+        one.exploitability, one.best, one.begun_at = 0.0, True, until + 60
+        session.get(Submission, compared.worse).best = False
+    with compared.database.reading() as session:
+        earlier = session.get(Submission, compared.worse)
+        assert standings.compare(session, earlier, until, inside=True).best.id == later
+        assert standings.compare(session, earlier, until).best is None, "it is the best that is public"

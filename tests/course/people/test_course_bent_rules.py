@@ -226,7 +226,7 @@ def test_who_leaves_keeps_neither_token_nor_session_nor_link(course):
     assert ann.use(kept).status_code == 400  # her own link back
     page = friend.send("token").text
     new = re.search(r'class="secret">(\d+\.[\w-]{43})<', page)[1]
-    assert new not in friend.page() and "The present token ends" in friend.page()
+    assert new not in friend.page() and "The present token stops working" in friend.page()
     hand_in(course, new, *BEST)
     page = friend.send("token").text
     assert course.post(new, 0, strategy_zip(0, 2)).status_code == 401  # each new one ends the one before
