@@ -94,6 +94,22 @@ def test_the_programs_of_the_start_make_better_and_better_strategies(tmp_path, m
     assert re.match(r"round 20: exploitability 0\.\d{4} and 0\.\d{4}$", capsys.readouterr().out.splitlines()[-1])
 
 
+@pytest.mark.full
+def test_the_figures_of_the_start_are_those_of_its_programs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(structures, "_cache", structures._Cache())
+    game, page = pttt.game("pttt-abrupt"), (ROOT / "docs/start.md").read_text(encoding="utf-8")
+    pttt.solve(game, max_iterations=1, directory="data")
+    for name, program in zip(("first", "second", "third"), programs_of_the_start(), strict=True):
+        exec(program, {})
+        found = pttt.evaluate(*(pttt.Strategy.read(f"{name}{player}.zip", player, game).folded for player in (0, 1)))
+        if name != "third":
+            assert f"exploitability of P0                  {found.exploitability_0:.9f}\n" in page
+            assert f"exploitability of P1                  {found.exploitability_1:.9f}\n" in page
+    told = re.findall(r"^round \d+: .*$", page, re.M)
+    assert len(told) == 4 and {*told} <= {*capsys.readouterr().out.splitlines()}
+
+
 def test_the_readme_is_one_screen():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 52 and all(len(line) <= 100 for line in lines)

@@ -37,7 +37,11 @@ class PolicyTensor:
         game: Game,
         player: int,
         rows: Ints,
+<<<<<<< HEAD
         on_progress: Callable[[float], None] = lambda part: None,
+=======
+        on_progress: Callable[[float], None] = lambda share: None,
+>>>>>>> h4
     ) -> None:
         self.shape, self._on_progress = (len(rows), game.squares), on_progress
         self._policy, self._game, self._player, self._rows = policy, game, player, rows
@@ -47,7 +51,7 @@ class PolicyTensor:
         block = np.zeros((len(texts), self._game.squares))
         for row, text in zip(block, texts.tolist(), strict=True):
             self._fill(row, text.decode("ascii"))
-        self._on_progress(part.stop / len(self._rows))
+        self._on_progress(part.indices(len(self._rows))[1] / len(self._rows))
         return block
 
     def _fill(self, row: NDArray[np.float64], text: str) -> None:

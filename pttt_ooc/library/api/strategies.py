@@ -33,7 +33,7 @@ from pttt_ooc.library.questions.answers import SquareArray
 from pttt_ooc.pipeline.files.file_headers import SUM_TOLERANCE
 from pttt_ooc.pipeline.files.infosets import RowReader, default_rows, infoset_texts, parse_infoset, row_blocks
 from pttt_ooc.pipeline.files.tensors import export_strategy, strategy_from_tensor, tensor_from_strategy
-from pttt_ooc.pipeline.show.progress import Bar
+from pttt_ooc.pipeline.show.progress import ShareBar
 from pttt_ooc.types import Symmetry
 
 Infosets = str | Path | Iterable[str]
@@ -114,7 +114,7 @@ class Strategy(core.Strategy):
         """
         index = index_of(game)
         rows = default_rows(index, checked_player(player))
-        with Bar(f"Asking the policy about {len(rows):,} infosets") as bar:
+        with ShareBar(f"Asking the policy about {len(rows):,} infosets") as bar:
             tensor = PolicyTensor(policy, game, player, rows, bar)
             return cls(index, player, strategy_from_tensor(index, player, tensor, rows, source="The policy"))
 

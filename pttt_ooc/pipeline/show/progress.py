@@ -94,7 +94,7 @@ class Shares:
         return tell
 
 
-class Bar:
+class ShareBar:
     """A bar with the finished share of some work and the time left, on a terminal or in a notebook; silent elsewhere.
 
     A context manager that is called with the finished share, 0 to 1, from any thread.  Short work has no bar.

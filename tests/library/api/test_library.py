@@ -187,7 +187,7 @@ def test_policies_that_are_refused(policy, sentence):
 
 def test_asking_a_policy_shows_how_far_it_is(monkeypatch):
     shares = []
-    monkeypatch.setattr("pttt_ooc.pipeline.show.progress.Bar.__call__", lambda bar, share: shares.append(share))
+    monkeypatch.setattr("pttt_ooc.pipeline.show.progress.ShareBar.__call__", lambda bar, share: shares.append(share))
     pttt.Strategy.from_function(GAME, 0, table(GAME, 0).__getitem__)
     assert shares and shares == sorted(shares) and shares[-1] == 1
 

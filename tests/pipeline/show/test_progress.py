@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from pttt_ooc.pipeline.show import progress
-from pttt_ooc.pipeline.show.progress import Bar, Progress, Shares, seconds_left
+from pttt_ooc.pipeline.show.progress import Progress, ShareBar, Shares, seconds_left
 
 
 def event(iteration, elapsed, gap, speed=10.0):
@@ -191,7 +191,7 @@ def test_a_bar_is_shown_on_a_terminal_if_the_work_is_long(monkeypatch, terminal,
     stream = io.StringIO()
     monkeypatch.setattr(progress, "_SHORT", short)
     monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=stream, force_terminal=terminal, width=100))
-    with Bar("Counting") as bar:
+    with ShareBar("Counting") as bar:
         for share in (0.25, 0.75):
             bar(share)
     shown = stream.getvalue()
