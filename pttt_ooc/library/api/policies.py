@@ -37,11 +37,7 @@ class PolicyTensor:
         game: Game,
         player: int,
         rows: Ints,
-<<<<<<< HEAD
-        on_progress: Callable[[float], None] = lambda part: None,
-=======
         on_progress: Callable[[float], None] = lambda share: None,
->>>>>>> h4
     ) -> None:
         self.shape, self._on_progress = (len(rows), game.squares), on_progress
         self._policy, self._game, self._player, self._rows = policy, game, player, rows
