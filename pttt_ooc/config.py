@@ -132,11 +132,13 @@ class RuleSection(Section):
     )
     gamma: Weight | None = Field(
         default=None,
-        description="Iteration t has the weight t^gamma in the average strategy; null: what the algorithm's authors recommend.",
+        description="Iteration t has the weight t^gamma in the average strategy; "
+        "null: what the algorithm's authors recommend.",
     )
     asymmetry: Weight | None = Field(
         default=None,
-        description="The sap... algorithms divide predictions by 1 + asymmetry; null: what the algorithm's authors recommend.",
+        description="The sap... algorithms divide predictions by 1 + asymmetry; "
+        "null: what the algorithm's authors recommend.",
     )
     horizon: Whole = Field(
         default=1000,
