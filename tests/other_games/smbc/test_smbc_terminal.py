@@ -160,4 +160,4 @@ def check_shown_position(place):
     typed = re.findall(r"^explore > (.*)\n", shown, re.MULTILINE)
     told = run_pttt(place, "explore", "data/smbc", typed="\n".join([*typed, "q", ""])).splitlines()
     lines = [line for line in shown.splitlines() if line and line != "..." and not line.startswith("explore > ")]
-    assert len(lines) == 10 and [line for line in lines if line not in told] == []
+    assert len(lines) == 11 and [line for line in lines if line not in told] == []
