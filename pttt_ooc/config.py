@@ -127,14 +127,18 @@ class RuleSection(Section):
     alpha: Exponent | None = Field(
         default=None, description="Discount of positive regrets; null: what the algorithm's authors recommend."
     )
-    beta: Exponent | None = Field(default=None, description="Discount of negative regrets; null: what they recommend.")
+    beta: Exponent | None = Field(
+        default=None, description="Discount of negative regrets; null: what the algorithm's authors recommend."
+    )
     gamma: Weight | None = Field(
         default=None,
-        description="Iteration t has the weight t^gamma in the average strategy; null: what they recommend.",
+        description="Iteration t has the weight t^gamma in the average strategy; "
+        "null: what the algorithm's authors recommend.",
     )
     asymmetry: Weight | None = Field(
         default=None,
-        description="The sap... algorithms divide predictions by 1 + asymmetry; null: what they recommend.",
+        description="The sap... algorithms divide predictions by 1 + asymmetry; "
+        "null: what the algorithm's authors recommend.",
     )
     horizon: Whole = Field(
         default=1000,

@@ -132,7 +132,7 @@ def test_the_keys_of_the_configuration_are_options():
         assert field.description.startswith(told) and solve[name].default is None
         usual = f"{field.default:g}" if isinstance(field.default, float) else str(field.default)
         assert default.removesuffix("]") == usual or (field.default is None and default)
-    assert solve["--alpha"].help == "Discount of positive regrets.  [default: the algorithm's default]"
+    assert solve["--alpha"].help == "Discount of positive regrets.  [default: what the algorithm's authors recommend]"
     assert {option.opts[0] for option in COMMANDS["plan"].params} > {"--symmetry", "--memory-mb"}
 
 
