@@ -205,7 +205,7 @@ def page(rows: Sequence[Record]) -> str:
         groups = rank_rows(rows, game)
         lines += [f"## {game}", ""]
         lines += [
-            "| agent | NashConv / 2 | 95% interval | budget | iterations | seeds |",
+            "| agent | mean exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
         lines += [_line(group) for group in groups] + [""]
@@ -241,9 +241,9 @@ def _line(group: Sequence[Record]) -> str:
 PREFACE = """\
 # The ladder
 
-Exact scores of agents on the four games that the field compares learners on: NashConv / 2, which the field's papers
-plot, the mean of what both players lose to an opponent who knows their strategy. [Score an agent](../score.md) says how
-to place one of yours.
+Exact scores of agents on the four games that the field compares learners on. Mean exploitability is what an agent loses
+to an opponent who knows it, on average over both seats: half of NashConv, which the field's papers plot. [Score an
+agent](../score.md) says how to place one of yours.
 
 `python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`, which also has the settings, the
 seed and a digest of each strategy. A budget is processor seconds of one thread for learning, without evaluations, on a
