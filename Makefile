@@ -58,6 +58,7 @@ check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 	! $(BIN)/snakemake --lint 2>&1 | grep -v 'Specify a conda environment' | grep -E '^    \* |rror'
 
 docs: $(DOCS) ## build the documentation as a website in build/docs, and check its links
+	rm -rf build/docs # pages that are gone would stay
 	$(BIN)/python -m sphinx --jobs $(CORES) --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 
 bench: $(DEV) ## run the benchmarks

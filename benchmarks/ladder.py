@@ -241,13 +241,8 @@ def _line(group: Sequence[Record]) -> str:
 PREFACE = """\
 # The ladder
 
-<<<<<<< HEAD
-Exact scores of agents on the four games that the field compares learners on. Mean exploitability is the mean of what
-both players lose to an opponent who knows their strategy: half of NashConv, as the field's papers plot it. [Score an
-=======
 Exact scores of agents on the four games that the field compares learners on. Mean exploitability is what an agent loses
 to an opponent who knows it, on average over both seats: half of NashConv, which the field's papers plot. [Score an
->>>>>>> h8
 agent](../score.md) says how to place one of yours.
 
 `python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`, which also has the settings, the
