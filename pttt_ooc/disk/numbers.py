@@ -109,7 +109,7 @@ def gap(number: float | None) -> str:
     """
     if number is None:
         return _UNKNOWN
-    return f"<{NOISE:.0e}" if abs(number) < NOISE else _significant(number, 2)
+    return f"<{NOISE:.0e}" if abs(number) < NOISE else _significant(number, "#.2g")
 
 
 def reach(number: float | None) -> str:
@@ -120,13 +120,11 @@ def reach(number: float | None) -> str:
     >>> reach(0.29697), reach(9.931e-25), reach(0.0)
     ('0.297', '9.93e-25', '0')
     """
-    return _UNKNOWN if number is None else _significant(number, 3)
+    return _UNKNOWN if number is None else _significant(number, ".3g")
 
 
-def _significant(number: float, digits: int) -> str:
-    """Without zeros at the end if the number has one digit, as a target does: ``"1e-9"``."""
-    kept = "" if number == float(f"{number:.0e}") else "#"
-    text = f"{number:{kept}.{digits}g}".rstrip(".").replace("e-0", "e-")
+def _significant(number: float, form: str) -> str:
+    text = f"{number:{form}}".rstrip(".").replace("e-0", "e-")
     return text.replace("-", "−", 1) if number < 0 else text
 
 

@@ -72,8 +72,8 @@ def test_intervals_are_rounded_outward():
 def test_gaps_have_one_form_of_two_digits_and_rounding_is_not_told_from_0():
     """2e-15, 3.2e-15, 1.97e-14 and <1e-12 stood for one run."""
     told = {2e-15: "<1e-12", 3.2e-15: "<1e-12", 1.97e-14: "<1e-12", 0.0: "<1e-12", -1e-16: "<1e-12"}
-    told |= {1.2e-12: "1.2e-12", 6.612e-9: "6.6e-9", 1e-9: "1e-9", 9.93e-5: "9.9e-5", 1e-4: "0.0001"}
-    told |= {0.0009934: "0.00099", 0.29697: "0.30", 0.5: "0.5", 1.332: "1.3", 12.3: "12", -6.6e-9: "−6.6e-9"}
+    told |= {1.2e-12: "1.2e-12", 6.612e-9: "6.6e-9", 1e-9: "1.0e-9", 9.93e-5: "9.9e-5", 1e-4: "0.00010"}
+    told |= {0.0009934: "0.00099", 0.29697: "0.30", 0.5: "0.50", 1.332: "1.3", 12.3: "12", -6.6e-9: "−6.6e-9"}
     assert {number: gap(number) for number in told} == told and gap(None) == "—"
     assert [exploitability(number) for number in (2e-15, 6.612e-9)] == ["<1e-12", "6.6e-9"]
 

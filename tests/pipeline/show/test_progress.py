@@ -90,7 +90,7 @@ def test_lines_without_a_terminal(tmp_path):
     lines = stream.getvalue().splitlines()
     assert lines[0] == "Starting from the first iteration." and len(lines) == 3
     assert lines[2] == (
-        "iteration 10, gap 1.00e-01 (target 1e-02), value in 0.50000 .. 0.60000, 10 iterations/s, 1 min 01 s so far, "
+        "iteration 10, gap 0.10 (target 0.010), value in 0.50000 .. 0.60000, 10 iterations/s, 1 min 01 s so far, "
         "at most 58 min 59 s left"
     )
     assert log.read_text() == stream.getvalue()
@@ -101,7 +101,7 @@ def test_one_line_on_a_terminal(tmp_path):
     with Progress(0.0, 1000, 60, log, stream) as progress:
         progress({"iteration": 1, "elapsed_seconds": 0.1, "iterations_per_second": 10.0})
         progress(event(10, 1.0, 0.1))
-    assert "iteration 10, gap 1.00e-01, value in" in stream.getvalue().rstrip().splitlines()[-1]
+    assert "iteration 10, gap 0.10, value in" in stream.getvalue().rstrip().splitlines()[-1]
     assert len(log.read_text().splitlines()) == 1
 
 
@@ -168,9 +168,7 @@ def test_long_work_has_a_bar_on_a_terminal(clock):
         clock[0] += 0.6
         progress.part(part("iteration 11", 0.5, 10**9))
         assert shown[1:] == [
-            "\u2501" * 10
-            + "\u254c" * 10
-            + ", iteration 11: 50%, 0.4 GB/s of the state, 5 min 02 s so far, gap 1.00e-01"
+            "\u2501" * 10 + "\u254c" * 10 + ", iteration 11: 50%, 0.4 GB/s of the state, 5 min 02 s so far, gap 0.10"
         ]
 
 

@@ -203,7 +203,7 @@ def test_no_manifest_is_left(make_all, tmp_path, capsys):
     pages.mkdir()
     (pages / "report.html").write_text("of the arena")
     _, [error], _ = fsck(capsys, pages)
-    assert "Neither a state of the solver nor a product" in error
+    assert "There is no state of the solver and no product" in error
 
 
 def test_runs_share_a_structure(tmp_path, capsys):
@@ -276,7 +276,7 @@ def test_a_stale_stage_is_told(make_all, tmp_path, capsys):
     code, problems, out = fsck(capsys, place)
     another = "was made from it; the next run makes it again."
     assert (code, problems) == (0, []) and out[:2] == [
-        f"{place / f'{s}.json'} {another}" for s in ("finish", "evaluate")
+        f"convergence.jsonl has changed since {place / f'{s}.json'} {another}" for s in ("finish", "evaluate")
     ]
 
 

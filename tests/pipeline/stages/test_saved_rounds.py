@@ -40,10 +40,10 @@ def test_a_state_is_named_by_start_and_code_and_others_are_told(tmp_path, capsys
     assert named("a") == (first, "")
     other_version(monkeypatch)
     third, told = named("a")
-    assert third not in (first, second) and f"{first} is of another version of this program." in told
+    assert third not in (first, second) and f"{first} is of another version of this program," in told
     earlier = tmp_path / "finish-0123456789abcdef"  # as versions before named them
     earlier.mkdir()
-    assert f"{earlier} is of another version of this program." in named("a")[1]
+    assert f"{earlier} is of another version of this program," in named("a")[1]
     third.mkdir()
     assert named("a") == (third, "")
     forget_states(tmp_path, "finish-", kept=third)
