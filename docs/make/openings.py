@@ -26,7 +26,7 @@ class Game(NamedTuple):
 
 
 def read(path: Path) -> Game:
-    """Read a certificate, whose proof others check."""
+    """Read a certificate without checking its proof."""
     lines = gzip.decompress(path.read_bytes()).decode("ascii").splitlines()
     plans = (Plan(0, {}), Plan(1, {}))
     for line in lines[6:-1]:
@@ -59,12 +59,12 @@ def image_of(text: str, image: list[int]) -> str:
 
 
 def representatives(game: Game, plan: Plan, attempts: int) -> dict[str, Row]:
-    """The infosets after at most so many attempts: one of those that symmetries carry into each other.
+    """The infosets after at most so many attempts, one of those that are images of each other.
 
     Raises
     ------
     ValueError
-        If the plan treats two of these differently.
+        If the plan plays differently at two images.
     """
     images, chosen = symmetries(game), {}
     for text in sorted(
