@@ -128,7 +128,7 @@ def make_readable(place: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# What is told
+# Messages
 
 
 def tell(sentence: str) -> None:

@@ -458,7 +458,7 @@ def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseM
 def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
     """A hint for a key in the wrong section, or beside the mapping that it belongs to."""
     *above, key = path
-    if any(isinstance(part, int) for part in above):  # an item of a list, which no section of the file can stand for
+    if any(isinstance(part, int) for part in above):  # an item of a list has no other section to be in
         fields = _model_at(model, tuple(above)).model_fields
         inside = [name for name, field in fields.items() if get_origin(field.annotation) is dict]
         return f" (did you mean {_key_path((*above, inside[0], key))}?)" if inside else ""

@@ -1,10 +1,10 @@
 """The decorators of kernels, and the versions of compiled code.
 
-Compiled code is kept on disk, by :mod:`pttt_ooc.compiled_code`.  A kernel is not only made of the text of its own
-module, but also of what it takes from other modules: pieces, constants, named tuples, the rules that a factory was
-given.  So the names of the files carry a digest of the kernel's module and of all modules that it imports, directly or
-not.  Code of another version is never found, and after a return to an earlier version that version's code is still
-there.  All environments and clones of one version share it.
+Compiled code is kept on disk, by :mod:`pttt_ooc.compiled_code`.  A kernel is made of the text of its own module and of
+what it takes from other modules: pieces, constants, named tuples, the rules that a factory was given.  So the names of
+the files carry a digest of the kernel's module and of all modules that it imports, directly or not.  Code of another
+version is never found, and after a return to an earlier version that version's code is still there.  All environments
+and clones of one version share it.
 
 Numba is imported by the first kernel that is to be compiled: a process that looks up a few infosets does without it.
 """

@@ -1,6 +1,6 @@
 """Options shared by several commands, with their help texts, and groups of commands.
 
-An option of one name means the same in all commands.
+An option has the same meaning in all commands.
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ NAMES = {0: "draw", 1: "first player", None: "not solved here"}
 
 
 def boards(need: int) -> Callable[[dict[str, Any]], str]:
-    """The boards with so many in a row, as `benchmarks.arena_boards` has solved them."""
+    """The boards with `need` in a row, as `benchmarks.arena_boards` has solved them."""
 
     def cell(one: dict[str, Any] | None, method: str) -> str:
         if one is None or (method == "pairing" and one["value"] is None):

@@ -11,7 +11,7 @@ Row = dict[int, Fraction]
 
 
 class Plan(NamedTuple):
-    """The plan of a player: for each infoset, by its text, what is played."""
+    """A player's plan: what is played at each infoset, by its text."""
 
     player: int
     rows: dict[str, Row]
@@ -59,7 +59,7 @@ def image_of(text: str, image: list[int]) -> str:
 
 
 def representatives(game: Game, plan: Plan, attempts: int) -> dict[str, Row]:
-    """The infosets after at most so many attempts, one of those that are images of each other.
+    """The infosets after at most this many attempts, one of those that are images of each other.
 
     Raises
     ------

@@ -59,7 +59,7 @@ def take(page: Page, name: str, whole: bool = False, piece: str = "") -> None:
 
 
 def play_round(page: Page, moves: int) -> None:
-    """Take free squares, at most so many, or until the round is decided."""
+    """Take at most `moves` free squares, until the round is decided."""
     for _ in range(moves):
         free = page.locator("button.cell:not([aria-disabled])")
         if not free.count():

@@ -28,7 +28,7 @@ def exploitability(number: float | None, digits: int = 5, error: float = 0.0) ->
     Parameters
     ----------
     digits
-        Number of decimals, if at least two digits of the number are among them; smaller numbers get an exponent.
+        Number of decimals; a number that has fewer than two digits among them is shown with two significant digits.
     error
         How far the number may be wrong; if this is more than rounding, no more decimals are shown.
     """

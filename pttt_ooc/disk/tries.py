@@ -54,7 +54,7 @@ class Tries:
         self._directory, self.most = directory, most
 
     def of(self, name: str) -> Tried:
-        """What is known of a thing; a StoreError if its file is damaged."""
+        """The tries of a thing; a StoreError if its file is damaged."""
         file = self._file(name)
         try:
             told = json.loads(file.read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ class Tries:
             raise StoreError(f"{file} cannot be read; delete it, and its tries are counted anew.") from None
 
     def all(self) -> dict[str, Tried]:
-        """What is known of all things, by name; a StoreError if something is damaged."""
+        """The tries of all things, by name; a StoreError if a file is damaged."""
         try:
             files = sorted(self._directory.iterdir())
         except FileNotFoundError:
