@@ -31,7 +31,7 @@ _BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
 
 
 def _game_name(value: Any) -> str:
-    """The name of a game, given by this name or, for phantom tic-tac-toe, by four keys."""
+    """The name of a game, which is given by name or, for phantom tic-tac-toe, by four keys."""
     if isinstance(value, Mapping):
         if set(value) != set(_BOARD) or any(type(value[key]) is not kind for key, kind in _BOARD.items()):
             board = "{rows: 2, columns: 4, k: 3, turn_rule: abrupt}"
@@ -107,7 +107,7 @@ MOST_LISTED_SQUARES = 9
 
 
 MOST_REPLIED_SQUARES = 12
-"""Where nothing is listed, best responses are found from infosets at which at most so many squares are left."""
+"""Without a list of infosets, best responses are found where at most this many squares are left."""
 
 
 def _is_small(game: str) -> bool:
@@ -222,7 +222,7 @@ class FinishConfig(Section):
 
 
 def _finish(value: Any) -> Any:
-    """The section of a single word: ``finish: none``."""
+    """The section for a single word: ``finish: none``."""
     return {"method": value} if isinstance(value, str) else value
 
 
@@ -333,7 +333,7 @@ def check_listed(config: Config, what: str) -> None:
     Parameters
     ----------
     what
-        Who needs a list of them, for the sentence.
+        What needs a list of them, for the sentence.
     """
     if not config.is_listed:
         check_listable(config.game)
@@ -458,7 +458,7 @@ def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseM
 def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
     """A hint for a key in the wrong section, or beside the mapping that it belongs to."""
     *above, key = path
-    if any(isinstance(part, int) for part in above):  # an item of a list, which no section of the file can stand for
+    if any(isinstance(part, int) for part in above):  # an item of a list has no other section to be in
         fields = _model_at(model, tuple(above)).model_fields
         inside = [name for name, field in fields.items() if get_origin(field.annotation) is dict]
         return f" (did you mean {_key_path((*above, inside[0], key))}?)" if inside else ""

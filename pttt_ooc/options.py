@@ -1,6 +1,6 @@
 """Options shared by several commands, with their help texts, and groups of commands.
 
-An option of one name means the same in all commands.
+An option has the same meaning in all commands.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Group(TyperGroup):
     """Commands in sections, whose summaries are shown in full, on several lines where the terminal is narrow."""
 
     sections: Mapping[str, Sequence[str]] = {}
-    """The names of the commands below each heading; none: all of them below one."""
+    """The names of the commands below each heading; if empty, all are below one."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a line for each command."""
@@ -91,11 +91,11 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_keys(*keys: str) -> type[TyperCommand]:
-    """The class of a command with an option for each of these keys of the configuration; a section is all of its keys.
+    """The class of a command with an option for each of these keys of the configuration; a section means all its keys.
 
     Names, types, defaults and help are those of the configuration's model.  Options are made when they are asked for,
-    since the model takes long to import.  The command finds as ``context.obj`` what was given: ``{"run": "other",
-    "solve": {"alpha": 1.5}}``.
+    since the model takes long to import.  The command finds the given values in ``context.obj``: ``{"run":
+    "other", "solve": {"alpha": 1.5}}``.
     """
 
     class KeyedCommand(TyperCommand):
@@ -126,7 +126,7 @@ def with_keys(*keys: str) -> type[TyperCommand]:
 
 
 def _options_of(key: str) -> Iterator[Any]:
-    """The option of a key of the configuration, or those of a section; a section's name is the beginning of theirs."""
+    """The option of a key of the configuration, or those of a section, whose names begin with the section's name."""
     from pttt_ooc.config import Config
 
     section = getattr(Config.model_fields[key].annotation, "model_fields", None)
@@ -134,7 +134,7 @@ def _options_of(key: str) -> Iterator[Any]:
     parameters = []
     for name, field in fields.items():
         kind: Any = field.annotation
-        if NoneType in get_args(kind):  # it may be null, which is what happens without the option
+        if NoneType in get_args(kind):  # null means the same as no option
             kind = get_args(kind)[0]
         kind = kind.__origin__ if hasattr(kind, "__metadata__") else kind
         told, _, default = (field.description or "").rstrip(".").partition("; null: ")
@@ -157,7 +157,7 @@ def _options_of(key: str) -> Iterator[Any]:
 
 
 def check_game(name: str | None) -> str | None:
-    """The name; an UnknownGameError if a game is named that does not exist."""
+    """The same name; an UnknownGameError if no game has it."""
     if name is not None:
         named_game(name)
     return name
@@ -240,14 +240,14 @@ class BoardOptions(NamedTuple):
 
 
 def chosen_game(name: str | None, board: BoardOptions) -> str | None:
-    """The name of the game that ``--game`` or a board's options tell; None if there are neither.
+    """The name of the game that ``--game`` or a board's options give; None if neither are given.
 
     Raises
     ------
     GameError
         If both are given, or only a part of the board, or there is no such board.
     UnknownGameError
-        If a game is named that does not exist.
+        If no game has this name.
     """
     if any(value is not None for value in board):
         rows, columns, k, turn_rule = board

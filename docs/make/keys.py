@@ -47,7 +47,7 @@ def _description(field: FieldInfo) -> str:
     text, words = field.description or "", get_args(field.annotation)
     if get_origin(field.annotation) is Literal and not all(word in text for word in words):
         text += f" One of {', '.join(f'`{word}`' for word in words)}."
-    # What a value means follows it and a colon.
+    # A value stands before a colon and its meaning.
     values = "|".join(re.escape(str(word)) for word in ("null", *words) if isinstance(word, str))
     return re.sub(rf"(?<![`\w])({values})(?=:)", r"`\1`", text)
 

@@ -38,7 +38,7 @@ def without_times(text: str) -> str:
 
 
 def page_as_run(page: str) -> str:
-    """A page as its commands print today."""
+    """A page as its commands make it today."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100"}
 
     def run(words: Sequence[str]) -> str:

@@ -20,7 +20,7 @@ GAMES = {
     "dark-hex-3x3-abrupt": "Dark Hex 3x3, abrupt",
     "dark-hex-3x3-classical": "Dark Hex 3x3, classical",
 }
-"""What is explored and played, with the titles."""
+"""The games to explore and play, with their titles."""
 CHECKED = ("mini-2x3k2-abrupt", *GAMES)
 OPENINGS = {  # for each game: its aim, and how many attempts of each player go before the last lines
     "pttt-abrupt": ("Three in a row win.", (3, 2)),
@@ -28,9 +28,9 @@ OPENINGS = {  # for each game: its aim, and how many attempts of each player go 
 }
 MENU = {"explore": "Explore", "perfect": "Play", "verify": "Proof", "openings": "Openings"}
 ENGINE = ("certificate.js", "best_response.js", "claim.js", "infoset.js")
-"""What pages and their workers share."""
+"""Scripts that pages and workers share."""
 OFFERED = "Certificate, unzipped, bytesOf, fractionText, attemptsOf, Questions, hearFiles, hearQuestions"
-"""What pages and workers use of it."""
+"""What pages and workers use of them."""
 
 
 def engine() -> str:
@@ -52,7 +52,7 @@ def certificates() -> str:
 
 
 def menu(current: str, home: str | None) -> str:
-    """The menu of all pages, with a home if there is one; a page within another one is left."""
+    """The menu of all pages, with a link to a home if there is one; links leave the page's frame."""
     links = [f'<a href="{home}" target="_top">pttt-ooc</a>'] if home else []
     for name, title in MENU.items():
         here = ' aria-current="page"' if name == current else ""
@@ -66,7 +66,7 @@ def make(directory: Path, home: str | None = None) -> list[Path]:
     Parameters
     ----------
     home
-        Where the menu leads first.
+        Where the first link leads.
     """
     directory.mkdir(parents=True, exist_ok=True)
     sheets = [

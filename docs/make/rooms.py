@@ -29,8 +29,9 @@ def modules(package: Path = PACKAGE) -> dict[str, Path]:
 
 
 def imports(package: Path = PACKAGE) -> Graph:
-    """The modules that each module imports, at its top or in a function.  Without the package's own
-    ``__init__`` and ``__main__``.
+    """The modules that each module imports, at its top or in a function.
+
+    The package's own ``__init__`` and ``__main__`` are left out.
     """
     known = modules(package)
     return {

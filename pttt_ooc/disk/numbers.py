@@ -28,7 +28,7 @@ def exploitability(number: float | None, digits: int = 5, error: float = 0.0) ->
     Parameters
     ----------
     digits
-        Number of decimals, if at least two digits of the number are among them; smaller numbers get an exponent.
+        Number of decimals; a number that has fewer than two digits among them is shown with two significant digits.
     error
         How far the number may be wrong; if this is more than rounding, no more decimals are shown.
     """
@@ -68,7 +68,7 @@ def fraction(number: Fraction, digits: int = 6, most: int = 80) -> str:
     digits
         Number of decimals.
     most
-        Characters of the fraction; of a longer one, the beginning of each part is shown: ``"1034…/1879…"``.
+        Most characters of the fraction; a longer one shows the beginning of each part: ``"1034…/1879…"``.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def size(count: int, at_most: bool = False) -> str:
 
 
 def column(number: float | None, digits: int = 5) -> str:
-    """A number in a column: always the same decimals, and what is smaller than they show never looks like 0.
+    """A number in a column: always the same number of decimals, and a small number never looks like 0.
 
     Examples
     --------

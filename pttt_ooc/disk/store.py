@@ -111,7 +111,7 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
 def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: Shape, **options: Any) -> Any:
     import zarr
 
-    # Without names of dimensions xarray opens no array, and those of one group must not contradict each other.
+    # xarray opens no array without names of dimensions, and the names within a group must not contradict each other.
     dimensions = [f"{Path(name).name}_axis{axis}" for axis in range(len(shape))]
     options |= {"shape": shape, "dtype": dtype, "chunks": chunks, "fill_value": 0, "dimension_names": dimensions}
     try:
@@ -326,7 +326,7 @@ def array_runs(root: Path, name: str) -> Iterator[Array]:
 
 @contextmanager
 def _whole(root: Path, name: str) -> Iterator[Any]:
-    """An array of Zarr, all of whose chunks are there; a StoreError if the block finds that they do not decode."""
+    """Open a Zarr array that has all its chunks; raise a StoreError if the block finds one that does not decode."""
     array = _open_array(root, name, "make it again")
     if array.nchunks_initialized != array.nchunks:
         raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it again.")

@@ -77,7 +77,7 @@ class WorstCase:
     exploitability
         The value of the game minus the worst case, at least 0, which is perfect; None if that value is unknown.
     uniform_exploitability
-        The same of uniform play, to compare with.
+        The same of uniform play, for comparison.
     game_value
         The known interval that contains the value of the game; exploitability is measured from its middle.
     seconds
@@ -166,7 +166,7 @@ class ProfileEvaluator:
         return found.against(game_value or reference_value(self.engine.index.game))
 
     def worst_case(self, strategy: Strategy, game_value: Interval | None) -> WorstCase:
-        """Evaluate one strategy; its array is overwritten by uniform play, which is evaluated afterwards."""
+        """Evaluate one strategy and then uniform play, which overwrites the strategy's array."""
         begun, player = time.perf_counter(), strategy.player
         middle = sum(game_value) / 2 * (1 if player == 0 else -1) if game_value else None
         worst = -self._response(strategy)

@@ -67,7 +67,7 @@ def find_game(name: str) -> Game | None:
 
 
 def describe_game(game: Game) -> str:
-    """What a game is, for people.
+    """Describe a game for people.
 
     Examples
     --------
@@ -104,7 +104,7 @@ GAMES: dict[str, Game] = {name: game for name in _game_names() if (game := find_
 """The games that `pttt info` lists, by name."""
 
 DEFAULT_GAME = "pttt-abrupt"
-"""The game where none is named."""
+"""The game if none is named."""
 
 KNOWN_COUNTS: dict[str, dict[str, Any]] = {
     "pttt-abrupt": {

@@ -107,7 +107,7 @@ class Game:
 
     @property
     def rules(self) -> str:
-        """Everything that the game is made of, as text: what digests and saved states are named by."""
+        """Everything that the game is made of, as text; digests and names of saved states depend on it."""
         return f"Game({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in fields(self))})"
 
     @property
