@@ -104,7 +104,7 @@ class Treeplex:
         return int(self._row_of_node[node])
 
     def parent(self, row: int) -> tuple[int, int]:
-        """The row of the previous infoset, and the cell attempted there; first row: 0, and the last known cell or 255."""
+        """The previous infoset's row, and the cell attempted there; first row: 0, and the last known cell or 255."""
         description = self.description(row)
         cell = int(description[-2]) if description else NO_ACTION
         return (self.row_of(description[:-2]) if row else 0), cell
