@@ -20,7 +20,7 @@ from pttt_ooc.pipeline.files.infosets import BLOCK_ROWS, infoset_tables, infoset
 from pttt_ooc.pipeline.files.tensors import tensor_rows
 
 Report = Callable[[str, float], None]
-"""Called with what is done and the finished share, 0 to 1."""
+"""Called with what is being done and the finished share, 0 to 1."""
 
 _TOLD = 4096  # infosets that a policy answers one by one between two reports of progress
 _SUM = 1e-3  # how far from 1 the sum of an agent's probabilities may be

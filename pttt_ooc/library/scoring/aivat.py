@@ -7,7 +7,7 @@ of attempt *a*.  Both are exact, and fixed before the first game.  A game in whi
 
     X  =  V(first)  -  (V(I1) - Q(I1, a1))  -  (V(I2) - Q(I2, a2))  -  ...
 
-of the agent's expected payoff.  It is the payoff minus what luck brought: after an attempt, the difference between the
+of the agent's expected payoff.  It is the payoff minus luck: after an attempt, the difference between the
 value of what happened and *Q* is luck, whose expectation is 0.  So X is unbiased, whatever the agent does.  Chances
 are taken over everything that the agent does not see: the opponent's marks, failures, and probabilities.  That is AIVAT
 with imaginary observations (Burch, Schmid, Moravcik, Morrill and Bowling 2018, "AIVAT: a new variance reduction

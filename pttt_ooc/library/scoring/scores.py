@@ -222,7 +222,7 @@ def agent_strategy(
     ConfigError
         If it is not an agent.
     """
-    # A mixture has several members, whose realization plans are averaged; else there is one.
+    # A mixture has several members, whose realization plans are averaged; any other agent is one member.
     members, engine = members_of(agent, player), engine_of(game)
     arrays = in_memory(score_arrays(engine.index, mixture=len(members) > 1))
     return _strategy(engine, player, members, Manner(outputs, greedy, block, report), arrays)
