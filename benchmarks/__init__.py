@@ -1,1 +1,1 @@
-"""Measurements of speed and strength; ``python -m benchmarks --help`` explains how to run them."""
+"""Measurements of speed and strength; see ``python -m benchmarks --help``."""

@@ -34,7 +34,7 @@ from pttt_ooc.course.data.term_tables import Assignment
 PAGES = ("/", "/parts/leaderboard", "/matrix", "/submissions", "/course", "/teams/{team}", "/api/leaderboard")
 PATIENCE = 900.0
 _PIECE = 1 << 16  # bytes that are sent at a time
-_UNCERTAIN = 0.5  # seconds before and after the deadline in which no upload begins
+_UNCERTAIN = 0.5  # seconds around the deadline in which no upload begins
 
 
 class Course(course_load.Course):
@@ -52,7 +52,7 @@ class Course(course_load.Course):
 
 
 def set_deadline(course, at):
-    """Set the deadline of the strategies, after which the course accepts none; None: no deadline."""
+    """Set the deadline, after which the course accepts no strategies; None: no deadline."""
     database = Database.of(course.data, None, course.game)
     with database.writing() as session:
         session.query(Assignment).one().due_at = at
@@ -160,7 +160,7 @@ class Upload(threading.Thread):
                         sent += len(part[start : start + _PIECE])
                         time.sleep(max(0.0, begun + sent / self.speed - time.monotonic()))
             except (BrokenPipeError, ConnectionResetError):
-                pass  # the server has refused it meanwhile, and its answer is there
+                pass  # the server refused it meanwhile, and has answered
             self.sent_at = time.time()
             answer = connection.getresponse()
             told = json.loads(answer.read())

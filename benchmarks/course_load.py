@@ -142,7 +142,7 @@ def ask(port, path, connection=None):
 
 
 def upload(port, token, player, content):
-    """Upload a file, again if the connection breaks, as a student would; return the submission's number."""
+    """Upload a file, again if the connection breaks, as a student would; return its number."""
     head = f'--b\r\nContent-Disposition: form-data; name="player"\r\n\r\n{player}\r\n'
     head += '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
     body = head.encode() + content + b"\r\n--b--\r\n"

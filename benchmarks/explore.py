@@ -65,9 +65,9 @@ class Served:
         return time.monotonic() - self.begun
 
     def _watch_preparer(self) -> None:
-        """Note the memory and time of the process that prepares strategies."""
+        """Note memory and time of the process that prepares strategies."""
         pid = self.pids.get("explore answerer", 0)
-        with suppress(OSError, TypeError):  # there is no such process, or it has just ended
+        with suppress(OSError, TypeError):  # it does not exist, or has just ended
             for child in " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split():
                 found = {**_memory(int(child)), "processor_seconds": _processor(int(child))}
                 self.preparing = {name: max(n, self.preparing.get(name, 0)) for name, n in found.items()}

@@ -40,7 +40,7 @@ PATIENCE = 20
 
 
 def changed(program: BotProgram, *changes: tuple[str, str]) -> BotProgram:
-    """One of our bots with parts of its text replaced; each part must occur exactly once."""
+    """One of our bots with parts of its text replaced, each of which must occur once."""
     source = program.source
     for old, new in changes:
         if source.count(old) != 1:
@@ -73,7 +73,7 @@ def example_of(seconds: float) -> BotProgram:
 
 
 def twin_of(positions: int) -> BotProgram:
-    """The example's twin with this number of positions for each move."""
+    """The example's twin with this many positions for each move."""
     return changed(
         read_program(Path(__file__).with_name("extreme_twin.py")), ("positions = 100000", f"positions = {positions}")
     )
@@ -172,7 +172,7 @@ def compare(game: dict[str, Any], seconds: float) -> dict[str, Any]:
                 self.out_of_time = True
                 raise
 
-    from benchmarks import extreme_twin  # the import compiles its search
+    from benchmarks import extreme_twin  # importing compiles its search
 
     example, twin = Counting(), extreme_twin.TeamTwin()
     cell = example.move(board, old, flag)

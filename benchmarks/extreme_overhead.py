@@ -99,12 +99,12 @@ class Spent:
         return True
 
     def of_referee(self) -> np.ndarray:
-        """The referee's, for a move of either player."""
+        """The referee's, for each move."""
         return np.asarray((self.referee[-1] - self.referee[0]) / (len(self.referee) - 1))
 
     @staticmethod
     def of_bot(printed: str) -> np.ndarray:
-        """A bot's, for one of its moves, with the work of its process around it."""
+        """A bot's, for one of its moves, with its process's work around it."""
         rows: np.ndarray = np.array([[float(part) for part in line.split()] for line in printed.splitlines()])
         return np.asarray((rows[-1] - rows[0]) / (len(rows) - 1))
 

@@ -2,7 +2,7 @@
 
 A game in which the example thinks for 24 s about each move takes a quarter of an hour of the processor.  This bot
 replaces the clock by a number of positions; with as many as the example searches in its time, it plays the same moves.
-The file imports nothing from this folder, because it runs behind walls, where it cannot see the folder.
+The file imports nothing from this folder, because it runs behind walls, which hide the folder.
 """
 
 import numpy as np

@@ -56,7 +56,7 @@ PAGE = ROOT / "docs/lab/ladder.md"
 GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
 Pair = tuple[pttt.Strategy, pttt.Strategy]
 Record = dict[str, Any]
-SAME = 1e-9  # scores that differ by less count as the same
+SAME = 1e-9  # scores that differ by less are the same
 
 
 def made(
@@ -152,7 +152,7 @@ def again(row: Record, data: Path) -> list[str]:
 
 
 def drawn(rows: Sequence[Record], number: int, seed: int) -> list[Record]:
-    """Some rows, drawn at random, in their order; all, if there are no more."""
+    """Some random rows, in their order; all, if there are no more."""
     chosen = random.Random(seed).sample(range(len(rows)), min(number, len(rows)))
     return [rows[k] for k in sorted(chosen)]
 

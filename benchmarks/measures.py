@@ -99,7 +99,7 @@ def prepared(
 ) -> Iterator[Engine]:
     """An engine from the products of the stages in ``data/game/symmetry``, which are made where they are missing.
 
-    It has a thread for each core unless `threads` says how many.
+    By default, it has a thread for each core.
     """
     directory = data / game / symmetry
     try:

@@ -13,7 +13,7 @@ def read_pages(port, path, stopping, pause, found):
     times, failures = [], 0
     last = False
     while not last:
-        last = stopping.is_set()  # read once more, so that there is at least one time
+        last = stopping.is_set()  # once more, so that there is at least one time
         begun = time.perf_counter()
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         try:

@@ -71,7 +71,7 @@ class Recorder(Engine):
 
 
 def simulated(iteration: Iteration, threads: int, handover: float = HANDOVER) -> float:
-    """Seconds that an iteration would take on this number of threads."""
+    """Seconds that an iteration would take on this many threads."""
     total = iteration.between
     for runs in iteration.slices:
         if threads == 1 or len(runs) == 1:

@@ -17,7 +17,7 @@ ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgroun
 
 
 class Visitor:
-    """A visitor of a site, with a count of clicks."""
+    """A site's visitor, who counts clicks."""
 
     def __init__(self, page: Any) -> None:
         self.page, self.count = page, 0
@@ -33,13 +33,13 @@ class Visitor:
         self.count += 1
 
     def type(self, selector: str, text: str) -> None:
-        """Type a text and press Enter, which count as two."""
+        """Type a text and press Enter: two actions."""
         self.page.locator(selector).fill(text)
         self.page.locator(selector).press("Enter")
         self.count += 2
 
     def sees(self, selector: str) -> None:
-        """Wait until this is visible: the task is done."""
+        """Wait for what shows that the task is done."""
         self.page.locator(f"{selector} >> visible=true").first.wait_for()
 
 

@@ -34,7 +34,7 @@ class Reference(NamedTuple):
 
 @piece
 def _shape(tree, view):
-    """A view's numbers of orders and actions, and its first sequence; 0 actions if the player does not decide there."""
+    """A view's numbers of orders and actions, and its first sequence; 0 actions if the player never decides there."""
     orders = tree.node_start[view + 1] - tree.node_start[view]
     start = tree.sequence_start[view]
     return orders, (tree.sequence_start[view + 1] - start) // max(orders, 1), start

@@ -138,7 +138,7 @@ def gradient(strategy: core.Strategy, dtype: DTypeLike = np.float64) -> NDArray[
     Raises
     ------
     StrategyError
-        If it is not a strategy, or the dtype is a different one.
+        If it is not a strategy, or the dtype is wrong.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def marks(game: Game, player: int) -> NDArray[np.int8]:
     Raises
     ------
     PtttError
-        If the game or the player is invalid.
+        If game or player is invalid.
 
     Examples
     --------

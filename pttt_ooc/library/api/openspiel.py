@@ -186,8 +186,7 @@ class _OpponentSearch:
 def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], dict[int, float]]:
     """A policy of OpenSpiel as a function of infosets, for :meth:`Strategy.from_function`.
 
-    A table is read by OpenSpiel's text of the infoset; any other policy is called at a state that :func:`state_at`
-    finds.
+    A table is read by OpenSpiel's text of the infoset; any other policy is called at a state of :func:`state_at`.
 
     Raises
     ------

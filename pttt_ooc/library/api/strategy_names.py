@@ -287,7 +287,7 @@ def only_plan(named: list[NamedStrategy]) -> NamedStrategy | None:
     Raises
     ------
     StrategyFileError
-        If there are other strategies beside it.
+        If there are other strategies.
     """
     plan = next((one for one in named if one.kind == "plan"), None)
     other = next((one for one in named if plan and (one.kind, one.path) != (plan.kind, plan.path)), None)

@@ -219,7 +219,7 @@ def required_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> In
 
 
 def best_solution(game: Game, data: Path) -> Path:
-    """The directory in `data` of the solution that proves the narrowest interval for the game's value; not of a plan.
+    """The directory in `data` of the solution with the narrowest interval for the game's value; no plans.
 
     Raises
     ------

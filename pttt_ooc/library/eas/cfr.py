@@ -74,7 +74,7 @@ _FLAGS = ("alternation", "dcfr", "rmplus", "predictive")
 
 
 class _Variant:
-    """A class attribute that gives a new object each time, so that changing one does not change another."""
+    """A class attribute that is a new object each time: changing one does not change another."""
 
     def __init__(self, **settings: bool) -> None:
         self.settings = settings
@@ -133,7 +133,7 @@ class Solver:
         self._updates = 0
 
     def step(self) -> None:
-        """Update one player, the players taking turns; without alternation, update both, from one pair of gradients."""
+        """Update one player, the players taking turns; without alternation, both, from one pair of gradients."""
         players = (self._updates % 2,) if self._alternation else (0, 1)
         gradients = [self._gradient(player) for player in players]
         for player, gradient in zip(players, gradients, strict=True):

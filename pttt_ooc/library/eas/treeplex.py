@@ -128,7 +128,7 @@ class Treeplex:
         Parameters
         ----------
         strategy
-            Shape (rows, 9): an array, or anything that numpy converts to one.
+            Shape (rows, 9): an array, or what numpy converts to one.
 
         Raises
         ------

@@ -229,7 +229,7 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
     # squares.
     marked = np.arange(len(by_board)) >> np.arange(game.squares)[:, None] & 1
     held = (mine >> np.arange(game.squares) & 1)[:, None]
-    # The likeliest boards; equally likely ones by their numbers.
+    # The likeliest boards; equal ones by their numbers.
     there = np.flatnonzero(by_board)
     likeliest = there[np.lexsort((there, -by_board[there]))][:boards].tolist()
     # How many attempts the opponent has made.

@@ -94,7 +94,7 @@ def merge_infoset(
         text: beliefs(profile.index, profile.strategies[1 - player], player, text, boards=_ALL) for text in found
     }
     classes = _classes(together.legal, keeps)
-    # The first square of a class stands for all of them.
+    # The first square of a class stands for all.
     chosen = next((one[0] for one in classes if square in one), square)
     return MergedInfoset(
         images,

@@ -201,7 +201,7 @@ class PlanPair:
         return Outcome(square, placed, probability, self._text(player, after), decides, *shares)
 
     def decides(self, player: int) -> float:
-        """The probability that a player decides at least once."""
+        """The probability that a player ever decides."""
         return float(self._of(player).fitting(()).reach.sum())
 
     def next_infosets(self, player: int, infoset: str, square: int) -> dict[str, float]:

@@ -147,7 +147,7 @@ class ToldTensor:
 
 
 class GreedyTensor:
-    """A tensor of checked probabilities, with 1 in place of the highest of each row, and 0 in place of the others."""
+    """A tensor of checked probabilities, with 1 in place of the highest of each row, 0 elsewhere."""
 
     dtype = np.dtype(np.float64)
 

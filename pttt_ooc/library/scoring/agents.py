@@ -44,7 +44,7 @@ class Member:
     agent
         The object that a person gave.
     weight
-        In proportion to its probability of being drawn before the game.
+        Its probability of being drawn, in proportion.
     """
 
     agent: Any

@@ -134,7 +134,7 @@ def _check_file(path: Path) -> None:
 
 @contextmanager
 def _reading(path: Path, kind: str) -> Iterator[None]:
-    """Turn each library's errors for a damaged file into a ConfigError; `kind` is what the file should be."""
+    """Turn a library's errors for a damaged file into a ConfigError; `kind`: what it should be."""
     try:
         yield
     except ModuleNotFoundError:
@@ -208,7 +208,7 @@ def _is_of_stable_baselines(path: Path) -> bool:
         with zipfile.ZipFile(path) as archive:
             return {"data", "policy.pth"} <= {*archive.namelist()}
     except zipfile.BadZipFile:
-        return False  # the reader of strategies reports it
+        return False  # the strategy reader says so
 
 
 def _stable_baselines(path: Path) -> Observe:

@@ -85,7 +85,7 @@ def _seat(game: Game, player: int, member: Member, manner: Manner, rng: np.rando
 
 
 class _Silent:
-    """A seat that does not need to be told of attempts."""
+    """A seat that ignores :meth:`see`."""
 
     def begin(self) -> None:
         pass
@@ -137,7 +137,7 @@ class _Asked(_Silent):
     Parameters
     ----------
     rows
-        Takes node numbers of infosets, int64; returns an array with a row of numbers for each of them.
+        Takes node numbers of infosets, int64; returns an array with a row of numbers for each.
     """
 
     def __init__(

@@ -156,7 +156,7 @@ def score_strategies(
     game_value: Interval | None = None,
     memory_mb: float = math.inf,
 ) -> tuple[Score, tuple[Strategy, Strategy]]:
-    """Like :func:`score`, but also return the agent's strategies, in double precision and without symmetry."""
+    """:func:`score`, and the agent's strategies, in double precision and without symmetry."""
     members = [members_of(agent, player) for player in (0, 1)]
     index, engine, manner = index_of(game), engine_of(game), Manner(outputs, greedy, block, report)
     wanted = score_arrays(index, mixture=any(len(mine) > 1 for mine in members))
@@ -222,7 +222,7 @@ def agent_strategy(
     ConfigError
         If it is not an agent.
     """
-    # A mixture has several members, whose realization plans are averaged; any other agent is one member.
+    # A mixture has several members, whose realization plans are averaged; any other agent has one.
     members, engine = members_of(agent, player), engine_of(game)
     arrays = in_memory(score_arrays(engine.index, mixture=len(members) > 1))
     return _strategy(engine, player, members, Manner(outputs, greedy, block, report), arrays)
