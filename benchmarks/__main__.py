@@ -90,7 +90,7 @@ def measure(options: argparse.Namespace, note: Callable[[str], None]) -> dict[st
             reaches = measures.uniform_reaches(engine)
             rows += measures.sweeps(engine, "gradient without symmetry", reaches, options.repeats)
     note("Walking over histories once more ...")
-    baseline.measure(options.repeats)  # what else the machine does may have changed meanwhile
+    baseline.measure(options.repeats)  # the machine's other load may have changed meanwhile
     return {
         "game": game.name,
         "histories": baseline.histories,

@@ -42,7 +42,7 @@ def by_pairing(game: Mnk, seconds: float) -> Outcome:
 
 
 def by_search(game: Mnk, method: str, seconds: float) -> Outcome:
-    """What a search finds in its last attempt, which takes at most so many seconds of the processor, more or less."""
+    """What a search finds in its last attempt, which takes at most about `seconds` of the processor."""
     nodes = 10_000
     while True:
         found: Any
@@ -58,7 +58,7 @@ def by_search(game: Mnk, method: str, seconds: float) -> Outcome:
 
 
 def solved(board: tuple[int, int, int], methods: list[str], seconds: float, known: Outcome) -> Outcome:
-    """What methods find about a board, beside what is known about it."""
+    """What methods find about a board, added to what is known about it."""
     rows, columns, need = board
     game = Mnk([f"{rows}x{columns}", f"need{need}"])
     for method in methods:

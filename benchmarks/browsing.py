@@ -68,7 +68,7 @@ def visit(page: Any, wire: Wire, address: str, ready: str) -> dict[str, float]:
 
 
 def click(page: Any, selector: str) -> float:
-    """Click at a link that renews a piece of the page; seconds until the piece is shown."""
+    """Click on a link that renews a piece of the page; seconds until the piece is shown."""
     return float(page.evaluate(_CLICK, selector)) / 1000
 
 

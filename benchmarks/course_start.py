@@ -2,8 +2,8 @@
 
 They are read from the page: from its first block of commands, and from its first `course.yaml`.  As soon as there are
 pages, a team hands in a uniform strategy with `pttt submit` and waits for the verdict.  The results are the seconds of
-each command, what the client told at which second, and the processor seconds that the server's processes had used when
-the verdict came.
+each command, the client's messages with their seconds, and the processor seconds that the server's processes had used
+when the verdict came.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _environment(**more):
 
 
 def _timed(place, words):
-    """Run a command; the seconds that it took, and those of a processor."""
+    """Run a command; return its elapsed seconds and its processor seconds."""
     begun, before = time.perf_counter(), os.times()
     command = [sys.executable, "-m", "pttt_ooc.cli", *words]
     done = subprocess.run(command, cwd=place, env=_environment(), capture_output=True, text=True)
@@ -98,7 +98,7 @@ def _submit(place, file, url, begun):
 
 
 def _processor_seconds(server):
-    """Processor seconds of each process of the server, by its module; with those of its children that have ended."""
+    """Processor seconds of each process of the server, by its module, including its children that have ended."""
     found = {}
     for process in [psutil.Process(server), *psutil.Process(server).children(recursive=True)]:
         words, times = process.cmdline(), process.cpu_times()

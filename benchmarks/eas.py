@@ -28,7 +28,7 @@ def _processor() -> float:
 
 
 def _measure(program: str, game: str, directory: str) -> dict[str, object]:
-    """In a process of its own: seconds of processors and elapsed, and the largest memory in MB."""
+    """In a process of its own: processor seconds, elapsed seconds, and the largest memory in MB."""
     if program == "ours":
         import pttt_ooc
         from pttt_ooc.library import eas
@@ -36,7 +36,7 @@ def _measure(program: str, game: str, directory: str) -> dict[str, object]:
 
         pttt_ooc.configure(data=directory)
         ensure_compiled()
-        small = eas.CornerDhTraverser()  # what its first call compiles is not measured
+        small = eas.CornerDhTraverser()  # compiling in the first call is not measured
         repr(small.ev_and_exploitability(*small.construct_uniform_strategies()).gradient[0][0])
     else:
         sys.path.insert(0, directory)

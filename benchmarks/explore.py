@@ -65,9 +65,9 @@ class Served:
         return time.monotonic() - self.begun
 
     def _watch_preparer(self) -> None:
-        """Note what the process that prepares strategies takes."""
+        """Note memory and time of the process that prepares strategies."""
         pid = self.pids.get("explore answerer", 0)
-        with suppress(OSError, TypeError):  # there is none, or it has just ended
+        with suppress(OSError, TypeError):  # it does not exist, or has just ended
             for child in " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split():
                 found = {**_memory(int(child)), "processor_seconds": _processor(int(child))}
                 self.preparing = {name: max(n, self.preparing.get(name, 0)) for name, n in found.items()}
@@ -131,7 +131,7 @@ def click(served: Served, seed: int, pause: float, end: float, times: list[float
 
 
 def percentile(times: list[float], share: float) -> float:
-    """Milliseconds that `share` of all answers took at most."""
+    """Milliseconds within which `share` of all answers came."""
     return round(1000 * sorted(times)[min(len(times) - 1, int(share * len(times)))], 1)
 
 

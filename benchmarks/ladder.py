@@ -56,7 +56,7 @@ PAGE = ROOT / "docs/lab/ladder.md"
 GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
 Pair = tuple[pttt.Strategy, pttt.Strategy]
 Record = dict[str, Any]
-SAME = 1e-9  # scores that differ less are the same
+SAME = 1e-9  # scores that differ by less are the same
 
 
 def made(
@@ -104,7 +104,7 @@ def _by_learner(
 
 
 def digest(pair: Pair) -> str:
-    """Of both strategies' numbers, as single precision: BLAKE2b, 8 bytes, in hex."""
+    """A digest of both strategies' numbers in single precision: BLAKE2b, 8 bytes, in hex."""
     total = hashlib.blake2b(digest_size=8)
     for strategy in pair:
         total.update(np.ascontiguousarray(strategy.probabilities, np.float32))
@@ -141,7 +141,7 @@ def command(row: Record) -> str:
 
 
 def again(row: Record, data: Path) -> list[str]:
-    """What differs if the agent of a row is made again, with the recorded iterations, and scored."""
+    """Make and score a row's agent again, with the recorded iterations; return what differs."""
     ends = {"iterations": row["iterations"]}
     new = record(row["game"], row["agent"], ends, row["seed"], row["settings"], data)
     wrong = [] if new["digest"] == row["digest"] else [f"digest {new['digest']}, not {row['digest']}"]
@@ -152,7 +152,7 @@ def again(row: Record, data: Path) -> list[str]:
 
 
 def drawn(rows: Sequence[Record], number: int, seed: int) -> list[Record]:
-    """Some rows by lot, in their order; all, if there are no more."""
+    """Some random rows, in their order; all, if there are no more."""
     chosen = random.Random(seed).sample(range(len(rows)), min(number, len(rows)))
     return [rows[k] for k in sorted(chosen)]
 
@@ -213,7 +213,7 @@ def page(rows: Sequence[Record]) -> str:
 
 
 def left_out(rows: Sequence[Record]) -> str:
-    """A sentence: how many planned rows that learn are not there, and what they would take."""
+    """A sentence: how many planned rows with learning are missing, and how long they would take."""
     there = {*map(record_key, rows)}
     budgets = [row["budget"] or 0 for row in planned() if learns(row["agent"]) and record_key(row) not in there]
     if not budgets:

@@ -49,7 +49,7 @@ def _measure(game: str, size: str, members: int, data: str) -> dict[str, Any]:
     agents = [(1, network(board_of(rules).infostate_size, rules.squares, SIZES[size], k)) for k in range(members)]
     small = pttt.game("mini-2x3k2-abrupt")
     score(small, network(board_of(small).infostate_size, small.squares, (4,), 0))
-    score(rules, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True))  # the structure is read
+    score(rules, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True))  # reads the structure
     before, begun = time.process_time(), time.perf_counter()
     found = score(rules, agents if members > 1 else agents[0][1])
     return {

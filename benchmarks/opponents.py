@@ -35,7 +35,7 @@ from pttt_ooc.pipeline.files.solution import read_player
 from pttt_ooc.pipeline.stages.directories import SOLUTION
 
 GAP = 1e-6
-"""The width of the interval of the worst and the best payoff."""
+"""The width to which the worst and the best payoff are each bounded."""
 
 COLUMNS = {
     "average": "(a) average",
@@ -99,7 +99,7 @@ class Table:
         return self.responses.gradient(player, self.responses.reach(1 - player, opponent))
 
     def own(self, player: int) -> dict[str, Floats]:
-        """The strategies of the columns but the last two."""
+        """The strategies of all columns but the last two."""
         solved = {"average": self.stored(self.solution, player)} if self.solution.exists() else {}
         payoffs = self.payoffs(player, self.uniform(1 - player))[1]
         best = self.face.extreme(player, payoffs).strategy.probabilities

@@ -21,7 +21,7 @@ Curve = list[tuple[float, float, int]]
 
 
 def curve(name: str, most_seconds: float, memory_mb: float) -> Curve:
-    """The rounds of a game from nothing, until it is exact or has taken so many processor seconds."""
+    """The rounds of a game from the start, until it is exact or has taken this many processor seconds."""
     oracle = DoubleOracle(named_game(name), threads=2, memory_mb=memory_mb)
     begun, found = time.process_time(), Curve()
     for last in oracle.rounds():

@@ -21,7 +21,7 @@ from pttt_ooc.pipeline.show.pictures import PALETTE, figure_bytes
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
 """Manifest and rows of each run, by its name."""
 SHORT = 1.0  # seconds; no power of time is fitted to a shorter run
-STEEP = 4.0  # a gap that falls faster than time to the power of minus this has ended; no power of time describes it
+STEEP = 4.0  # a gap that falls faster than time to the power of minus this drops to its end; no power fits it
 STILL = 0.1  # a gap that falls more slowly than time to the power of minus this counts as constant
 
 

@@ -5,5 +5,5 @@ Modules: ``games``: named and custom games. ``structures``: indices and engines,
 ``solver_session``: an algorithm step by step. ``values``: evaluation, best responses, comparisons.
 ``infoset_arrays``: mixtures, reach, gradients, marks. ``profiles``: questions about a pair of strategies.
 ``openspiel``: the bridge. ``strategy_names``, ``strategy_reader``, ``plan_reader``: strategies named by a file, a
-directory or a word, and what some equilibrium plays, as it was kept.
+directory or a word, and the kept support of an equilibrium.
 """

@@ -1,7 +1,7 @@
-"""What own algorithms are made of: mixtures of strategies, and arrays with a row for each infoset.
+"""Parts for your own algorithms: mixtures of strategies, and arrays with a row for each infoset.
 
-Rows have the order of :meth:`pttt_ooc.library.api.strategies.Strategy.infosets`, which is the course's.  What is kept
-up to symmetry is computed so, and only the result has rows for mirror images.
+Rows have the order of :meth:`pttt_ooc.library.api.strategies.Strategy.infosets`, which is the course's.  Strategies
+kept up to symmetry stay so during the computation; only the result has rows for mirror images.
 """
 
 from __future__ import annotations
@@ -27,23 +27,22 @@ def mix(strategies: Sequence[core.Strategy], weights: Sequence[float] | None = N
     """The strategy of a player who draws one of these strategies before the game, and then follows it.
 
     Its realization plan is the weighted mean of their plans, so against every opponent it gets the weighted mean of
-    their payoffs.  At an infoset, a strategy counts by its weight times its reach: whoever seldom gets there says
-    little about how the mixture goes on.  Where none of them gets, the probabilities themselves are averaged, which has
-    no consequence.
+    their payoffs.  At an infoset, a strategy counts by its weight times its reach: one that seldom gets there has
+    little influence.  Where none of them gets, the probabilities themselves are averaged; payoffs do not depend on it.
 
     Parameters
     ----------
     strategies
         Of one player in one game.
     weights
-        One for each, not negative; they are scaled to sum to 1.  Default: equal ones.
+        One for each, not negative; they are scaled to sum to 1.  Default: equal weights.
 
     Raises
     ------
     StrategyError
         If there is no strategy, or they are not of one player in one game.
     ConfigError
-        If the weights are not as many, or one is negative or no number, or all are 0.
+        If there are more or fewer weights, one is negative or not a number, or all are 0.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def mix(strategies: Sequence[core.Strategy], weights: Sequence[float] | None = N
     for one in wrapped:
         if one.player != player:
             raise StrategyError(f"One strategy is player {player}'s, but another one is player {one.player}'s.")
-    # The weighted mean of realization plans, and that of probabilities for where all plans are 0.
+    # The weighted mean of realization plans and, for infosets where all plans are 0, of probabilities.
     i = engine.index.players[player]
     plan, probabilities = np.zeros(i.sequences), np.zeros(i.sequences)
     for one, share in zip(wrapped, shares, strict=True):
@@ -96,12 +95,12 @@ def reach(strategy: core.Strategy) -> NDArray[np.float64]:
 
     Returns
     -------
-    float64, shape (infosets,).  Times the strategy's :meth:`~Strategy.tensor` it is the realization plan.
+    float64, shape (infosets,).  Multiplied by the strategy's :meth:`~Strategy.tensor`, it gives the realization plan.
 
     Raises
     ------
     StrategyError
-        If it is no strategy.
+        If it is not a strategy.
 
     Examples
     --------
@@ -119,11 +118,11 @@ def gradient(strategy: core.Strategy, dtype: DTypeLike = np.float64) -> NDArray[
     """What each attempt of the other player is worth against a strategy: the gradient of the expected payoff.
 
     The entry of an infoset and a square is the other player's payoff, times the probabilities of the given strategy,
-    summed over all games that end by that attempt or by the next one of the given strategy's player.  What later
-    attempts are worth is in their own rows.  So the expected payoff of any strategy of the other player is
+    summed over all games that end with that attempt or with the next one of the given strategy's player.  The value of
+    later attempts is in their own rows.  So the expected payoff of any strategy of the other player is
     ``(reach(other)[:, None] * other.tensor() * gradient(strategy)).sum()``, and the gradient is its derivative by the
-    realization plan.  A counterfactual value of an infoset and a square is the entry there, plus those further on,
-    each times the other player's probabilities on the way from here to there.
+    realization plan.  The counterfactual value of an attempt is its entry plus the entries of all attempts that may
+    follow, each times the other player's probabilities on the way there.
 
     Games that end before the other player's first attempt are counted at each square of that attempt.
 
@@ -139,7 +138,7 @@ def gradient(strategy: core.Strategy, dtype: DTypeLike = np.float64) -> NDArray[
     Raises
     ------
     StrategyError
-        If it is no strategy, or the dtype is another one.
+        If it is not a strategy, or the dtype is wrong.
 
     Examples
     --------
@@ -161,13 +160,13 @@ def marks(game: Game, player: int) -> NDArray[np.int8]:
 
     Returns
     -------
-    int8, shape (infosets, squares): 1 where the player has a mark, -1 where an attempt failed, so that the opponent has
-    one, and 0 where nothing has been attempted.
+    int8, shape (infosets, squares): 1 where the player has a mark, -1 where an attempt failed because the opponent has
+    one, and 0 at squares that have not been attempted.
 
     Raises
     ------
     PtttError
-        If it is no game or no player.
+        If game or player is invalid.
 
     Examples
     --------

@@ -67,7 +67,7 @@ class Profile(core.PreparedProfile):
         Raises
         ------
         ImpossibleInfosetError
-            If it is no infoset of the player; one sentence says why.
+            If it is not an infoset of the player; the message says why.
         """
         return numbers(self, checked_player(player), infoset)
 

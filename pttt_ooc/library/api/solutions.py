@@ -122,8 +122,7 @@ class Solution:
 def load(directory: str | Path) -> Solution:
     """The solution in a directory, such as ``data/pttt-abrupt/full``.
 
-    Only its description is read at once.  The first use of a strategy maps the index from disk and reads both
-    strategies.
+    This reads only its description.  The first use of a strategy maps the index from disk and reads both strategies.
 
     Parameters
     ----------
@@ -190,11 +189,11 @@ def solve(
         A name, as in ``config.yaml``: ``"cfr"``, ``"cfr+"``, ``"linear-cfr"``, ``"dcfr"``, ``"pcfr+"``, ``"pdcfr+"``,
         ``"sapcfr+"``, ``"sapdcfr+"``, ``"hs-dcfr"``, ``"hs-pcfr+"``; or a custom :class:`Rule`.
     target_nashconv
-        Stop when the gap is at most this; 0: never stop for this.
+        Stop when the gap is at most this; with 0, never.
     directory
         Keep everything in ``directory/GAME/SYMMETRY``; after an interruption the same call continues.  Default: memory.
     symmetry
-        ``"full"``: of positions that mirror each other only one is solved.  Default: full if the game has symmetries.
+        ``"full"``: solve only one of all positions that mirror each other.  Default: full if the game has symmetries.
     on_progress
         Called after every iteration with a row as in ``Solution.rows``, if there is no directory; between evaluations
         the row has only the number of the iteration, times and speed.
@@ -231,8 +230,8 @@ def solve(
             "stopped_by": result.stopped_by,
         }
         return Solution(game, facts, result.rows, lambda: strategies)
-    # On disk: a game with a name is solved as the workflow solves it, with its index on disk too; otherwise only the
-    # solver's state is.
+    # On disk: a game with a name is solved as the workflow solves it, with its index on disk too; for any other, only
+    # the solver's state is on disk.
     if isinstance(algorithm, Rule):
         raise ConfigError("A state on disk is named by its algorithm, and a custom rule has no name; omit directory.")
     place = Path(directory) / game.name / symmetry

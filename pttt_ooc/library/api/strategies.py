@@ -130,7 +130,7 @@ class Strategy(core.Strategy):
         Raises
         ------
         StrategyError
-            At the first row that is no probability distribution over legal squares.
+            At the first row that is not a probability distribution over legal squares.
         InfosetFileError
             If `infosets` are not exactly the player's infosets.
 
@@ -187,11 +187,11 @@ class Strategy(core.Strategy):
             ...
         pttt_ooc.errors.StrategyError: uniform.zip: Invalid tensor shape: ...
         """
-        # The file tells what it is: a solution or a bundle names its game, a tensor has only a shape.
+        # What the file is for: a solution or a bundle names its game, a tensor has only a shape.
         named = named_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
         if named.kind == "uniform":
             raise StrategyFileError(f"{path}: This is no file; use Strategy.uniform for the uniform strategy.")
-        # A shape that fits several games needs the user's word.
+        # If the shape fits several games, the user must name one.
         several = games_of_shape(named.shape, named.player)
         if game is None and named.game is None and len(several) > 1:
             raise StrategyError(

@@ -3,8 +3,8 @@
 A name is that of a ``.zip`` or ``.npy`` file (a tensor), an ``.h5`` file (a bundle), the directory of a solution, or
 the word ``uniform``.  Errors in a name or a header are raised before any index is built.
 
-An equilibrium of a game whose infosets are not listed is a *plan*: questions about infosets can be answered from it,
-but it has no numbers at all infosets, so that most commands refuse it.
+An equilibrium of a game whose infosets are not listed is a *plan*: it answers questions about infosets, but it does not
+have numbers at every infoset, so most commands refuse it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def named_strategy(name: str, player: int, infosets: Path | None = None, plans: 
     StrategyFileError, StrategyError
         If there is no such file, its kind is unknown, or its header is not a strategy's.
     ConfigError
-        If there is an infoset file, but `name` is no tensor.
+        If there is an infoset file, but `name` is not a tensor.
     """
     kind, path = _kind_of(name)
     if infosets is not None:
@@ -117,7 +117,7 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
     Raises
     ------
     ConfigError
-        If the shapes do not tell.
+        If the shapes do not show it.
     StrategyFileError, StrategyError
         See :func:`named_strategy`.
     """
@@ -162,7 +162,7 @@ def _kind_of(name: str) -> tuple[Kind, Path]:
 
 
 def check_infosets_file(path: Path) -> None:
-    """Raise an InfosetFileError if the first byte of a file shows that it is no list of infosets."""
+    """Raise an InfosetFileError if the first byte of a file shows that it is not a list of infosets."""
     if not path.is_file():
         raise InfosetFileError(f"{path}: There is no such file.")
     with open(path, "rb") as f:
@@ -201,7 +201,7 @@ def _refuse_plan(path: Path, game: str) -> None:
 def further_of(strategies: Sequence[NamedStrategy], game_name: str | None) -> Game:
     """The game named `game_name`; default: the game in the strategies' headers.
 
-    A solution and a bundle name their game; the shape of a tensor tells which games it fits.
+    A solution and a bundle name their game; the shape of a tensor shows which games it fits.
 
     Raises
     ------
@@ -287,7 +287,7 @@ def only_plan(named: list[NamedStrategy]) -> NamedStrategy | None:
     Raises
     ------
     StrategyFileError
-        If there are others beside it.
+        If there are other strategies.
     """
     plan = next((one for one in named if one.kind == "plan"), None)
     other = next((one for one in named if plan and (one.kind, one.path) != (plan.kind, plan.path)), None)

@@ -32,7 +32,7 @@ def in_one_layout(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
     Raises
     ------
     StrategyError
-        If one of them is no strategy, or they are for several games.
+        If one of them is not a strategy, or they are for different games.
     """
     wrapped = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
     check_one_game(wrapped)
@@ -42,7 +42,7 @@ def in_one_layout(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
 
 
 def checked_strategy(value: Any) -> core.Strategy:
-    """The argument; a StrategyError if it is no strategy."""
+    """The argument; a StrategyError if it is not a strategy."""
     if not isinstance(value, core.Strategy):
         raise StrategyError(
             f"Expected a strategy, found a {type(value).__name__}; see pttt.Strategy for how to make one."
@@ -266,8 +266,8 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
         raise StrategyError(f"The opponent's strategy is player {one.player}'s too; name one of the other player.")
     if not isinstance(top, int) or top < 0:
         raise ConfigError(f"The number of infosets to list is {top!r}, but must be a whole number, at least 0.")
-    # The distance of the two at each infoset, weighted by the mean of their own reach: what neither plays does not
-    # count.
+    # The distance of the two at each infoset, weighted by the mean of their own reach: infosets that neither reaches
+    # do not count.
     reach = [engine.reach(one.player, each.probabilities).nodes for each in (one, other)]
     distance, infosets = _distances(one, other)
     mean = (reach[0] + reach[1]) / 2
@@ -303,7 +303,7 @@ def _value(strategy: Strategy, against: Strategy, engine: Engine) -> float:
 
 
 def _distances(a: Strategy, b: Strategy) -> tuple[Floats, NDArray[np.bool_]]:
-    """Total variation of two strategies at each node, 0 where it is no infoset; and which nodes are infosets."""
+    """Total variation of two strategies at each node, 0 where it is not an infoset; and which nodes are infosets."""
     i = a.index.players[a.player]
     distance, infosets = np.zeros(i.nodes), np.zeros(i.nodes, np.bool_)
     for v in np.flatnonzero(i.decides):

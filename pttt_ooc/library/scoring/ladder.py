@@ -55,7 +55,7 @@ def rank_rows(rows: Sequence[Record], game: str) -> list[list[Record]]:
 
 
 def mean_exploitability_of(group: Sequence[Record]) -> float:
-    """Of a row: the mean over its seeds."""
+    """A row's mean over its seeds."""
     return mean(float(row["mean_exploitability"]) for row in group)
 
 

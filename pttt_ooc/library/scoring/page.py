@@ -46,7 +46,7 @@ def write_page(
     Parameters
     ----------
     names
-        The agents' names, player 0's and player 1's; the page leaves their folders out if that is clear.
+        The agents' names, player 0's and player 1's; the page leaves their folders out unless only these differ.
     found, strategies
         From :func:`.scores.score_strategies`.
     opponents
@@ -100,7 +100,7 @@ def rungs_of(found: Score, place: LadderPlace | None) -> list[dict[str, Any]]:
 
 
 def side_of(game: Game, mistakes: Mistakes) -> dict[str, Any]:
-    """What the page tells of one player's strategy."""
+    """What the page says about one player's strategy."""
     setup = len(game.setup[mistakes.player])
     root = first_infoset(game, mistakes.player)
     by_opening = [
