@@ -1,7 +1,7 @@
 """The opponent's positions at an infoset, with their reach: what becomes of them when the responder attempts a square.
 
-They are on a stack.  An attempt pushes the positions that follow, each after all that the opponent does until the
-responder's next turn.
+The positions are on a stack.  An attempt pushes the positions that follow, each after all that the opponent does until
+the responder's next turn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def new_positions(capacity: int) -> Positions:
 
 @piece
 def push(positions: Any, top: int, at: Any, reach: float) -> None:
-    """Put a position on the stack; nothing if it does not fit."""
+    """Put a position on the stack, if it fits."""
     if top >= len(positions.reach):
         return  # the search sees that it did not fit
     infoset, g, marks, fails, stabiliser = at

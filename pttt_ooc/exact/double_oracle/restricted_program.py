@@ -35,7 +35,7 @@ _OPTIONS: dict[str, Any] = {
     "parallel": "off",  # the parallel simplex method ignores a basis
     "presolve": "off",  # drops a basis
     "solver": "simplex",
-    "simplex_dual_edge_weight_strategy": 1,  # Devex: steepest edges take longer to begin than to end
+    "simplex_dual_edge_weight_strategy": 1,  # Devex: steepest edges take longer to set up than to use
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
 }
