@@ -70,7 +70,7 @@ def read_solution(root: Path, index: Index, into: tuple[Floats, Floats] | None =
     Raises
     ------
     StoreError
-        If it is missing or damaged, or has not the game and symmetry of `index`.
+        If it is missing or damaged, or is not for the game and symmetry of `index`.
     """
     first, second = into or in_memory(strategy_arrays(index, solution_dtype(solution_attrs(root))))
     return read_player(root, index, 0, first), read_player(root, index, 1, second)

@@ -41,7 +41,7 @@ def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | N
     Raises
     ------
     PtttError
-        If a round does not fit into the memory, after which more memory goes on; if the disk cannot be written to, the
+        If a round does not fit into the memory: with more of it, a run goes on; if the disk cannot be written to, the
         state is damaged, an optional library is missing, or a scheduler does not answer.
     """
     check_extra("exact", "snakemake frontier")

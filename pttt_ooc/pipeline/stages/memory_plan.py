@@ -1,7 +1,7 @@
 """Plans a run of the workflow: memory and disk of each stage, from counts, before anything is made.
 
-Only the game's pairs of views are searched, which takes seconds for the largest games, and not even these if the game
-is not listed.  A stage's least memory and its mapped arrays follow from the descriptions that the stage itself uses.
+Only the game's pairs of views are searched, which takes seconds for the largest games; if the game is not listed, not
+even these.  A stage's least memory and its mapped arrays follow from the descriptions that the stage itself uses.
 """
 
 from __future__ import annotations
