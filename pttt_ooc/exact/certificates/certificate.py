@@ -51,7 +51,7 @@ class Certificate:
     lower, upper
         What the plans of players 0 and 1 guarantee: the value of the game for player 0 is between them.
     plans
-        Of both players.
+        Both players' plans.
     """
 
     game: Game

@@ -64,7 +64,7 @@ class IntegerPlan:
     marks
         For each infoset, the player's marks, setup included.
     arriving
-        For each infoset, the weight that comes there.
+        For each infoset, the weight that arrives there.
     starts
         For each infoset, its first action.
     sizes

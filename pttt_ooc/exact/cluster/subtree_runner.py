@@ -20,7 +20,7 @@ from pttt_ooc.exact.double_oracle.response_search import ResponseSearch
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.games.rules.game import Game
 
-_SHARES = 4  # tasks for each thread of a worker, of what is ready at once: some take longer than others
+_SHARES = 4  # tasks for each thread of a worker, from what is ready at once: some take longer than others
 _LOOK_SECONDS = 2.0  # between two looks at workers while nothing arrives
 PATIENCE_SECONDS = 120.0
 """How long to wait without any worker."""

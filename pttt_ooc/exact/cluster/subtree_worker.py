@@ -41,7 +41,7 @@ class RoundPlans:
     memory_mb
         Megabytes for a worker's process.
     version
-        Of the program that made this, see :func:`program_version`.
+        The version of the program that made this, see :func:`program_version`.
     """
 
     run: str

@@ -217,7 +217,7 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
     Parameters
     ----------
     player
-        Who plays by the plan and the rule.
+        The player who follows the plan and the rule.
     at, own
         See :func:`key_of`.
     turn

@@ -44,7 +44,7 @@ def position_after(rules: Any, plan: Any, at: Any, square: int, placed: int) -> 
 
 @piece
 def write_chances(rules: Any, player: int, plan: Any, at: Any, chances: Any) -> None:
-    """Write the chance of one action of each orbit, by the least square of the orbit: of the plan, or of the rule."""
+    """Write the plan's or the rule's chance of one action of each orbit, by the least square of the orbit."""
     infoset, g, marks, fails, stabiliser = at
     chances[:] = 0.0
     total = 0.0
@@ -68,7 +68,7 @@ class CompleteStrategy:
     rules
         The game.
     player
-        Whose strategy it is.
+        The player of the strategy.
     plan
         The plan; it is read, and must not change meanwhile.
     """
@@ -124,7 +124,7 @@ def write_whole(
     Parameters
     ----------
     index
-        Of the same game, with symmetry or without.
+        An index of the same game, with symmetry or without.
     into
         float64 (sequences,): changed at the infosets that the player's own actions lead to.
     always

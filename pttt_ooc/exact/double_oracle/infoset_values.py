@@ -50,9 +50,9 @@ class InfosetValues:
     Parameters
     ----------
     player
-        Whose values they are.
+        The player whose values they are.
     plans
-        Of both players; they are read, and must not change meanwhile.
+        Both players' plans; they are read, and must not change meanwhile.
     memo_mb
         Megabytes for the bounds of best responses.
     """
@@ -71,7 +71,7 @@ class InfosetValues:
         Parameters
         ----------
         attempts
-            After the setup; they need not be possible.
+            Those after the setup; they need not be possible.
         """
         path = _path(attempts)
         while (found := follow(self._rules, self._opponent, self._positions, path))[4] > len(self._positions.reach):

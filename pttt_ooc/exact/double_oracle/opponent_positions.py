@@ -21,13 +21,13 @@ class Positions(NamedTuple):
     Attributes
     ----------
     infosets : int32
-        In the opponent's plan; -1: outside.
+        The infoset in the opponent's plan; -1: outside.
     orientations : int8
         The symmetry that takes the board to the opponent's canonical orientation.
     marks, fails : int32
         The opponent's marks, and the squares on which they failed, on the board.
     stabilisers : int32
-        Of the opponent's sequence.
+        The stabiliser of the opponent's sequence.
     reach : float64
         The opponent's probability to come there.
     """

@@ -45,10 +45,10 @@ class _Division:
     ----------
     path
         The attempts that lead there.
-    above, place
-        The divided infoset before, and the last attempt.
+    above
+        The divided infoset before; None: this is the first.
     outlook
-        Of all attempts.
+        The outlook of all attempts.
     planned
         The squares that the plan attempts, in the order in which their actions are noted.
     branches
@@ -229,7 +229,7 @@ class ThreadRunner:
     Parameters
     ----------
     responders
-        Of both players.
+        Both players' responders.
     threads
         With 2 or more, both players' subtrees are searched at the same time.
     """

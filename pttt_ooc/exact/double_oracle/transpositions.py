@@ -60,7 +60,7 @@ def transposition_key(digests: Any, positions: Any, span: Any, own: int, tried: 
     Parameters
     ----------
     digests
-        Of what the opponent does from their infosets on.
+        Digests of what the opponent does from their infosets on.
     positions, span
         The opponent's positions, the first and the end.
     own, tried, stabiliser

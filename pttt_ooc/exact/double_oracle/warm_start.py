@@ -31,7 +31,7 @@ def allow_played(
     plans
         Plans without allowed actions.
     strategies
-        Of the same game; one of the mirror images of an infoset counts.
+        Strategies of the same game; one of the mirror images of an infoset counts.
     """
     places = [places_of(strategy.index, strategy.player) for strategy in strategies]
     while True:

@@ -26,7 +26,7 @@ ERRS = 1e-3
 def needed_bytes(layout: Layout) -> int:
     """The memory of a choice besides that of restricted games, bytes.
 
-    At the most there are two arrays of a player's sequences and nodes, and one of the other's.
+    At most there are two arrays of a player's sequences and nodes, and one of the other's.
     """
     sizes = [8 * (player.sequences + player.nodes) for player in layout.players]
     return sum(sizes) + max(sizes)

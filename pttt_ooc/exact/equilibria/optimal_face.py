@@ -104,7 +104,7 @@ class OptimalFace:
     exact
         The double oracle after its last round: an exact equilibrium.
     engine
-        On an index of the same game with all symmetries, of any precision.
+        It has an index of the same game with all symmetries, and any precision.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class OptimalFace:
         Parameters
         ----------
         player
-            Whose strategy it is.
+            The player of the strategy.
         payoffs
             float64 (sequences of the index,): for each unit of a sequence's reach.  Equal for mirror images.
         otherwise

@@ -30,9 +30,9 @@ class PlanPlaces:
     rules
         The game.
     index
-        With all symmetries.
+        An index with all symmetries.
     player
-        Whose plans they are.
+        The player whose plans they are.
 
     Raises
     ------

@@ -117,7 +117,7 @@ def dimensions(face: OptimalFace, plans: Plans) -> tuple[int, int]:
     Parameters
     ----------
     plans
-        Of :class:`Supports`.
+        See :class:`Supports`.
     """
     plans, won = HistoryFinder(face.rules).find_won(plans)
     return _dimension(face, plans, won, 0), _dimension(face, plans, won, 1)

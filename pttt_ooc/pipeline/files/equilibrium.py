@@ -68,7 +68,7 @@ def write_equilibrium(
     attrs
         JSON values for the attributes of the group.
     symmetry
-        Of the run.
+        The symmetry of the run.
     otherwise
         If the game is listed: strategies, float64, for the infosets that a player's own actions never lead to.  They
         are changed at the others, and stored.
@@ -160,7 +160,7 @@ class Support:
         Parameters
         ----------
         attempts
-            Of the player after the setup.
+            The player's attempts after the setup.
 
         Returns
         -------

@@ -38,7 +38,7 @@ def write_solution(
     Parameters
     ----------
     dtype
-        Of the stored probabilities: float32 or float64.
+        The type of the stored probabilities: float32 or float64.
     attrs
         JSON values for the attributes of the group: algorithm, iteration, ...
 

@@ -139,7 +139,7 @@ class RowWriter:
     into
         float, shape (sequences,): the strategy's probabilities.
     dtype, source, normalise
-        Of the tensor; see :func:`strategy_from_tensor`.
+        See :func:`strategy_from_tensor`.
     """
 
     def __init__(

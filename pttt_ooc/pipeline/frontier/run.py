@@ -34,7 +34,7 @@ def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | N
     Parameters
     ----------
     directory
-        Of the results; made if missing.
+        The directory of the results; made if missing.
     threads
         The result does not depend on their number, nor on workers.
 

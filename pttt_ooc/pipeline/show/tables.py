@@ -37,7 +37,7 @@ def html_table(caption: str, rows: Iterable[Sequence[object]], headings: Sequenc
     rows
         The first cell of each row is the row's heading.
     headings
-        Of the columns; default: none.
+        The headings of the columns; default: none.
     """
     lines = [f"<table>\n<caption>{escape(caption)}</caption>"]
     if headings:

@@ -94,7 +94,7 @@ def choose_strategies(
     average
         float64: their arrays are used.  Without a choice, they are the result.
     directory
-        Of the run.
+        The directory of the run.
     read
         Reads a strategy other than uniform play.
     largest_loss

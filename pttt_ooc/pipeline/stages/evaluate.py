@@ -46,7 +46,7 @@ def needs(
     Parameters
     ----------
     dtype
-        Of the run's strategies: float64 for an equilibrium, else float32.
+        That of the run's strategies: float64 for an equilibrium, else float32.
     """
     arrays = (evaluation_arrays(layout), strategy_arrays(layout, dtype))
     return MemoryNeeds(process_needs(), arrays, thread)

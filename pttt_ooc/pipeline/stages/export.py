@@ -39,7 +39,7 @@ def needs(
     Parameters
     ----------
     dtype
-        Of the run's strategies: float64 for an equilibrium, else float32.
+        That of the run's strategies: float64 for an equilibrium, else float32.
     """
     unfolded = () if folded.symmetry == "none" else strategy_arrays(whole, dtype)
     return export_needs((strategy_arrays(folded, dtype), row_arrays(whole), unfolded))

@@ -251,7 +251,7 @@ def _manifests(directory: Path, stages: Sequence[str] | Mapping[str, object]) ->
 
 
 def _dependents(directory: Path, kind: StageSet, stage: str) -> list[str]:
-    """The manifests of stages that cannot have run without a stage; as paths, where they are in other directories."""
+    """The manifests of stages that cannot have run without a stage, as paths if they are in other directories."""
     found = []
     for run in runs_of(directory) if stage in SHARED else [directory]:
         manifests = _manifests(run, kind.later(stage))
@@ -264,7 +264,7 @@ def _dependents(directory: Path, kind: StageSet, stage: str) -> list[str]:
 
 
 def _is_unnamed(store: Path) -> bool:
-    """Whether a solution is of a game without a name, which the library solves without stages and manifests."""
+    """Whether a solution belongs to a game without a name, which the library solves without stages and manifests."""
     try:
         return "rules" in read_attrs(store)
     except StoreError:
