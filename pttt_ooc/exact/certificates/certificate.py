@@ -1,7 +1,7 @@
 """The certificate as a file: the rules, a claim, and both plans; and whether it proves what it claims.
 
-The format is described in docs/files.md.  A file may come from anybody: whatever breaks the format is
-refused, with its line.
+The format is described in docs/files.md.  A file may come from anybody: whatever breaks the format is refused, with its
+line.
 """
 
 from __future__ import annotations

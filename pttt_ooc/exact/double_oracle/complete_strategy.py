@@ -68,7 +68,7 @@ class CompleteStrategy:
     rules
         The game.
     player
-        The player of the strategy.
+        Whose strategy it is.
     plan
         The plan; it is read, and must not change meanwhile.
     """

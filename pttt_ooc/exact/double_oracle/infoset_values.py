@@ -50,7 +50,7 @@ class InfosetValues:
     Parameters
     ----------
     player
-        The player whose values they are.
+        Whose values they are.
     plans
         Both players' plans; they are read, and must not change meanwhile.
     memo_mb

@@ -146,7 +146,7 @@ class OptimalFace:
         Parameters
         ----------
         player
-            The player of the strategy.
+            Whose strategy it is.
         payoffs
             float64 (sequences of the index,): for each unit of a sequence's reach.  Equal for mirror images.
         otherwise

@@ -32,7 +32,7 @@ class PlanPlaces:
     index
         An index with all symmetries.
     player
-        The player whose plans they are.
+        Whose plans they are.
 
     Raises
     ------
