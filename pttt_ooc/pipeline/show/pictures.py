@@ -36,7 +36,7 @@ PALETTE = {
 """Colours of the pictures; on the page each is a CSS variable, which the dark scheme overrides."""
 
 _LABEL = 11
-"""Size of the labels of charts, which are shown at about 400 pixels: that of the text around them."""
+"""Size of the labels of charts: at about 400 pixels it is that of the text around them."""
 
 _LINE_COLOURS = ("accent", "warm", "muted", "shade", "ink")  # of compared curves
 _LINE_STYLES = ("-", "--", ":")  # of the first five, the next five, ...

@@ -75,8 +75,8 @@ class ReportData:
     config
         The configuration, as in its YAML file.
     evaluation, uniform_evaluation
-        Of the solution and of uniform play: ``value``, ``best_response_0``, ``best_response_1``, ``nashconv``,
-        ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
+        The evaluations of the solution and of uniform play: ``value``, ``best_response_0``, ``best_response_1``,
+        ``nashconv``, ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
     convergence
         Rows of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ``value_lower``, ``value_upper``.
     rounds

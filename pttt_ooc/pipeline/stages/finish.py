@@ -49,7 +49,7 @@ def needs(layout: Layout | None, choosing: bool = False) -> MemoryNeeds[tuple[Fl
         Whether a choice among equilibria is made: key ``finish: against``.
     """
     fixed = {**process_needs(), "restricted games": _GAMES_MB * MB, "bounds of best responses": _MEMO_MB * MB}
-    if layout and choosing:  # after the rounds, whose bounds are let go
+    if layout and choosing:  # after the rounds, whose bounds are freed
         bounds = fixed.pop("bounds of best responses")
         fixed["choice of the equilibrium"] = max(bounds, needed_bytes(layout))
     arrays = () if layout is None else strategy_arrays(layout, np.float64)
@@ -163,7 +163,7 @@ def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], m
 
 
 def _end(oracle: DoubleOracle) -> tuple[str, str]:
-    """Why the rounds ended, as a key, and as the start of a sentence if it is without an equilibrium."""
+    """Why the rounds ended, as a key, and as the start of a sentence if there is no equilibrium."""
     if has_ended(oracle):
         return "equilibrium", ""
     assert oracle.last

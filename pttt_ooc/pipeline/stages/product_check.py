@@ -1,6 +1,6 @@
 """Checks products against their manifests, without reading all of them each time.
 
-A product is what its manifest describes if its contents are: compressed bytes differ between machines, see
+A product matches its manifest if its contents do: compressed bytes differ between machines, see
 :mod:`pttt_ooc.disk.contents`.  Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's
 manifest, records the names, sizes and times of a product's files when its content was last verified.  If these differ
 now, as in a copy, the product is read again.  The file is only a cache: without it everything is read.
@@ -27,7 +27,7 @@ Facts = dict[str, Any]
 def describe_product(path: Path, known: Mapping[str, str] | None = None) -> Facts:
     """A manifest's description of a product: ``digest``, of its contents.
 
-    Compressed files also have ``bytes``, a digest of their bytes: where it is the same, nothing need be inflated.  Rows
+    Compressed files also have ``bytes``, a digest of their bytes: if it is the same, nothing need be inflated.  Rows
     with times also have ``content``, a digest without the times, which is equal in equal runs.
 
     Parameters

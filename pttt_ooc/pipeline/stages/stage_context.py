@@ -61,8 +61,8 @@ def stage(
 
     Yields
     ------
-    dict for further facts, JSON values, for the manifest.  ``array_digests`` is none of them: for each product that has
-    been written array by array, digests of these arrays.
+    dict for further facts, JSON values, for the manifest.  Only ``array_digests`` is left out: for each product that
+    was written array by array, digests of these arrays.
 
     Raises
     ------

@@ -105,7 +105,7 @@ def reasons(
     Parameters
     ----------
     directory
-        Of the results.
+        The directory of the results.
     wanted
         The requests by stage, in the order of the stages.
     forced
