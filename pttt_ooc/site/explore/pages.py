@@ -43,7 +43,7 @@ async def explore(
     asked: AskedPage,
     here: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """One infoset; `here` is kept if what was typed is none."""
+    """One infoset; if the typed one is impossible, `here` is kept."""
     view = await look(explorer, account, asked, here)
     page = await run_in_threadpool(_page, request, account, explorer.game, view)
     if view.impossible or view.failed:
@@ -145,7 +145,7 @@ def page_contents(game: Game, address: Address, answers: Sequence[Message]) -> S
 
 
 def _facts(game: Game, address: Address, facts: Message) -> Shown:
-    """The values of the pair of strategies for the player, from the beginning of the game, and that of the game."""
+    """The values of the pair of strategies for the player at the beginning of the game, and the value of the game."""
     proven = exact_value(game)
     mine = proven if proven is None or address.player == 0 else -proven
     return {

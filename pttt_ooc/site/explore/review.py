@@ -77,7 +77,7 @@ class ReviewCell:
     winning
         Whether it belongs to a row that has won.
     probability
-        That the opponent's mark is there, as far as the person could know; None: the board is of no beliefs.
+        Of the opponent's mark there, as far as the person could know; None: the board shows no beliefs.
     """
 
     square: int

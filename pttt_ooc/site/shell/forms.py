@@ -32,7 +32,7 @@ def set_cookie(request: Request, response: Response, name: str, value: str, seco
 
 
 def new_visitor(request: Request) -> str | None:
-    """A new value for the visitor's cookie, if the browser has neither this nor a session."""
+    """A new value for the visitor's cookie, if the browser has neither this cookie nor a session."""
     if request.cookies.get(SESSION) or request.cookies.get(VISITOR):
         return None
     return secrets.token_urlsafe(16)
@@ -45,7 +45,7 @@ def form_token(request: Request, shell: Shell, visitor: str | None = None) -> st
 
 
 async def own_form(request: Request, shell: Shell) -> dict[str, str]:
-    """The fields of a small form, which was made for this browser.
+    """The fields of a small form that was made for this browser.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def check_form(request: Request, shell: Shell, token: str) -> None:
 
 
 async def own_json(request: Request) -> Any:
-    """The JSON value of a program's request, not of a browser on behalf of another site.
+    """The JSON value of a program's request; a browser's request on behalf of another site is refused.
 
     Raises
     ------
