@@ -21,7 +21,7 @@ def check_configfiles(arguments: Sequence[str]) -> None:
     Parameters
     ----------
     arguments
-        Of the command line, after the program's name.
+        The arguments after the program's name.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="*", default=[])
@@ -37,7 +37,7 @@ def what_stays(arguments: Sequence[str], results: str) -> str:
     Parameters
     ----------
     arguments
-        Of the command line, after the program's name.
+        The arguments after the program's name.
     results
         The directory of the game's results.
     """

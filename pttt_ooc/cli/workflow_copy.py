@@ -17,7 +17,7 @@ from pttt_ooc.disk.outputs import check_output_directory
 from pttt_ooc.errors import StoreError
 
 FILES = ("config.yaml", "profiles", "workflow")
-"""What the workflow consists of, beside the package."""
+"""What the workflow consists of, besides the package."""
 _PACKAGE = Path(__file__).parents[1]
 
 

@@ -7,7 +7,7 @@ at. The web process imports no numerics: it asks an answerer, whose ``strategy_a
 strategies from the ``profile_cache``, or about plans where nothing is listed; the ``preparer`` does its ``jobs`` in
 processes that free their memory. ``play_pages`` plug in Play, ``play_api`` gives it as JSON; both use the
 ``game_store``, which keeps games and enforces the rules. ``player_view`` is what a person may know, ``opponents`` are
-in an answerer, or ``local_opponents``; ``results`` and ``review`` follow a game. ``terminal_play`` and
-``terminal_explore`` are the same on a terminal. ``wing`` describes the wing, ``local_sources`` are the strategies that
-a command names.
+asked through an answerer, ``local_opponents`` without one; ``results`` and ``review`` follow a game. ``terminal_play``
+and ``terminal_explore`` are the same on a terminal. ``wing`` describes the wing, ``local_sources`` are the strategies
+that a command names.
 """

@@ -19,7 +19,7 @@ DARKEST = 0.75
 """The opacity of the darkest shade: text on it is still legible."""
 
 OURS, THEIRS = "ours", "theirs"
-"""The two colours: of what is good for the player or theirs, and of what is bad or the opponent's."""
+"""The colour of what is good for the player or theirs, and the colour of what is bad or the opponent's."""
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Explorer:
         return (self, *self.others)
 
     def of(self, game: str) -> Explorer:
-        """The explorer of a game; 404 if there is none.  Empty: this one."""
+        """The explorer of a game, this one if `game` is empty; 404 if there is none."""
         found = self if not game else next((one for one in self.all if one.game.name == game), None)
         if found is None:
             raise HTTPException(404, f"There is no solution of {game!r} here.")

@@ -1,7 +1,7 @@
 """Where the probability flows: how often games come to each infoset of a player, over the player's first attempts.
 
-Infosets that mirror each other are one class.  A class that games reach with less than :data:`LEAST` is not followed;
-such classes are counted together.  What is followed is exact: the parents of a class's infosets mirror each other too.
+Infosets that mirror each other are one class.  A class with a probability below :data:`LEAST` is not followed; such
+classes are counted together.  What is followed is exact: the parents of a class's infosets mirror each other too.
 At most :data:`MOST` infosets are followed, in each column those of the likeliest classes first.
 """
 
@@ -22,7 +22,7 @@ ATTEMPTS = 4
 """How many attempts are followed."""
 
 MOST = 1000
-"""Most infosets that are followed, so that the map of a plan, which is computed on request, takes below a second."""
+"""Most infosets that are followed: the map of a plan is computed on request, and has to take less than a second."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Flow:
     images
         How many infosets of the class games come to.
     probability
-        That a game comes to one of them, so that the player decides there.
+        The probability that a game comes to one of them, so that the player decides there.
     parent
         The position of the class that it follows, among those with one attempt less.
     rest

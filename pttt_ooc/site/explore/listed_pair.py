@@ -150,4 +150,4 @@ def _number(number: float) -> float | None:
 
 
 known = lru_cache(maxsize=4096)(check_infoset)
-"""A checked infoset, kept: on a walk the same ones are asked about again and again."""
+"""Checks an infoset and remembers it: a walk asks about the same ones again and again."""

@@ -259,7 +259,7 @@ class Playing:
         return (self, *self.others)
 
     def of(self, game: str) -> Playing:
-        """The state of a game by its name; 404 if there is none.  Empty: this one."""
+        """The state of a game by its name, this one if it is empty; 404 if there is none."""
         found = self if not game else next((one for one in self.all if one.games.game.name == game), None)
         if found is None:
             raise HTTPException(404, f"There is no solution of {game!r} here.")

@@ -147,7 +147,7 @@ class Profiles:
         return self._find_or_prepare("differences", parts, {"player": player, "names": _names(three)})
 
     def _find_or_prepare(self, what: str, parts: Sequence[Any], options: Record) -> dict[str, Any]:
-        """The result of a search, or its progress; `parts` are all that the result depends on beside the code."""
+        """The result of a search, or its progress; `parts` are all that the result depends on besides the code."""
         key = self._name("library/questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():

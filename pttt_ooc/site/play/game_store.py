@@ -117,7 +117,7 @@ class GameStore(Generic[Row]):
         return row
 
     def begin_only(self, owner: str, id: str, most: int, **values: Any) -> None:
-        """Store a game, delete the other games of its owner, and of all people's games keep the latest `most`."""
+        """Replace the games of its owner by a new one, and delete all people's games but the latest `most`."""
         rows, now = self._rows, time.time()
         latest = select(rows.id).order_by(rows.started_at.desc(), rows.id).limit(most)
         with self.database.writing() as session:

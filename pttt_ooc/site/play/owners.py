@@ -86,7 +86,7 @@ async def answer(
     page
         The game as it is now, or a piece of it, with a notice or an empty text.
     address
-        Of the game.
+        The address of the game.
     """
     try:
         await run_in_threadpool(change)

@@ -57,7 +57,7 @@ class RatedMove:
     Attributes
     ----------
     number
-        From 1.
+        The number of the move, from 1.
     mine
         Whether the person made it.
     loss
@@ -92,7 +92,7 @@ class Review:
     solved
         The number of moves before the first exact value; None if there is none.
     by
-        Whose estimates the others are; empty without ratings.
+        Who estimated the other values; empty without ratings.
     lost
         What the person's moves lost in all.
     worst
@@ -135,7 +135,7 @@ def review_game(
     moves
         ``player`` and ``text`` of each move.
     ratings
-        Of all moves; empty: they are not rated.
+        The ratings of all moves; empty: they are not rated.
     me
         The person's player.
     end

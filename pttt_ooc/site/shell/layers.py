@@ -37,7 +37,7 @@ class Gate:
     proxies
         Whether the settings name any reverse proxy.
     names
-        The names that a browser may use for this server, beside IP addresses; None: any.  Without this check, another
+        The names that a browser may use for this server, besides IP addresses; None: any.  Without this check, another
         site could point its own name at this machine and read its pages.
     """
 

@@ -122,7 +122,7 @@ def ranking(
     Parameters
     ----------
     rows
-        In their usual order, which rows that tie keep.
+        The rows in their usual order; those that tie stay in it.
     columns
         The first one sorts if the address names none of them; rows that have no value come last either way.
     name

@@ -87,7 +87,7 @@ class Shell:
     behind_proxy
         Whether the settings name a reverse proxy.
     names
-        The names in addresses of its pages, beside IP addresses; None: any.
+        The names in addresses of its pages, besides IP addresses; None: any.
     """
 
     title: str
