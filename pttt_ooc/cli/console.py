@@ -64,7 +64,7 @@ class Commands(Group):
     """The commands, also by their old names, and with our own messages about refused values of options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; an old name is replaced by the new one, and a message says so."""
+        """Read the arguments; say so if a new name replaces an old one."""
         arguments, told = renew(args, self)
         if not ctx.resilient_parsing:  # else a shell asks for completions
             for sentence in told:

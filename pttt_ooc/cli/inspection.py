@@ -211,7 +211,7 @@ def mistakes(
             strategy_reader.load_strategy(one, engine.index, data, part, directory)
             for one, part in zip(named, own_arrays, strict=True)
         ]
-        # Exploitability = own mistakes + openings + a remainder, which is 0 against an equilibrium strategy.
+        # Exploitability = own mistakes + openings + a remainder, which is 0 against an equilibrium.
         result = find_mistakes(read[0], read[1], engine, value, top, arrays)
     if as_json:
         print(json.dumps({"strategy": strategy, "equilibrium": name, **result.as_record()}))

@@ -87,7 +87,7 @@ def home_parts(data: str, opened: str) -> list[Part]:
 def _add_phantom_pages(
     pages: list[Pages], games: Sequence[Sequence[Solution]], data: Path, notes: list[str]
 ) -> tuple[str, ...]:
-    """Add the pages on phantom games; returns the names of the games."""
+    """Add the pages on phantom games; returns the games' names."""
     from pttt_ooc.site.explore.local_sources import local_pages
     from pttt_ooc.site.explore.wing import several
 

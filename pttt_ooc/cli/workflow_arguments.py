@@ -32,7 +32,7 @@ def check_configfiles(arguments: Sequence[str]) -> None:
 
 
 def what_stays(arguments: Sequence[str], results: str) -> str:
-    """A sentence on what ``--delete-all-output`` leaves, and how to delete it; empty without that argument.
+    """What ``--delete-all-output`` leaves, and how to delete it; empty without that argument.
 
     Parameters
     ----------

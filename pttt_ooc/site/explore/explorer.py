@@ -259,5 +259,5 @@ async def _answers(explorer: Explorer, result: Look) -> Sequence[Message]:
 
 
 def records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
-    """A pair of strategies, as questions name it; `replies`: whether each player plays the best response."""
+    """A pair of strategies, as questions name it; `replies`: whether each plays the best response."""
     return [one.as_record(best) for one, best in zip(pair, replies, strict=True)]

@@ -169,12 +169,12 @@ class _Pen:
                 self.line((x, at, x, min(at + 4, bottom)), paint)
 
     def text(self, at: Sequence[float], text: str, paint: Mapping[str, str], anchor: str) -> None:
-        """A text, with a hyphen for the minus, which the font lacks."""
+        """A text; the font lacks the minus, so this is a hyphen."""
         font = ImageFont.load_default(_FINE * float(paint["font-size"]))
         self._draw.text((_FINE * at[0], _FINE * at[1]), text.replace("−", "-"), paint["fill"], font, anchor)
 
     def mark(self, mark: str, colour: str) -> None:
-        """A player's mark in the middle, drawn because the font lacks it."""
+        """A player's mark in the middle, which the font lacks."""
         paint, (low, high) = {"stroke": colour, "stroke-width": "5"}, (34, 66)
         if mark == "×":
             self.line((low, low, high, high), paint)
@@ -187,7 +187,7 @@ class _Pen:
 
 
 def _blend_with_paper(colour: str, opacity: float) -> str:
-    """The colour that a transparent one has on paper."""
+    """A colour mixed with the paper's."""
     parts = zip(ImageColor.getrgb(colour), ImageColor.getrgb(_PAPER), strict=True)
     return "#" + "".join(f"{round(opacity * one + (1 - opacity) * paper):02x}" for one, paper in parts)
 

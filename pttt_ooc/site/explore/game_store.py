@@ -134,7 +134,7 @@ class Games:
         return self._begin(owner, opponent, play_opponent(self.opponents, opponent, start(self.game), self._draw))
 
     def play_on(self, owner: str, id: str, step: int) -> Seat:
-        """Begin a game from an earlier one as it was before attempt `step` (from 0), which was the person's.
+        """Begin a game from an earlier one, before attempt `step` (from 0), which was the person's.
 
         The opponent's attempts up to there are not taken over: they are drawn from what the person could believe.
         The new game is in no record.
@@ -142,8 +142,8 @@ class Games:
         Raises
         ------
         PlayError
-            If it is not the person's game, or is not over; if the attempt is the opponent's, or there is none; if the
-            opponent cannot be played against any more.
+            If it is not the person's game, or is not over; if the attempt is the opponent's, the first of the game, or
+            does not exist; if the opponent is no longer there.
         """
         played, me = self.find_finished(owner, id), self.store.row(owner, id).player
         attempts = played.history.attempts

@@ -90,7 +90,7 @@ class Opponents(Protocol):
         """The game that is played."""
 
     def list_opponents(self) -> Sequence[Opponent]:
-        """All opponents now, the most interesting first; of two with the same key, one is player 0 and one player 1."""
+        """All opponents now, the most interesting first; a key can occur once for each player."""
 
     def prepare(self, opponent: Opponent) -> None:
         """Raise a PreparingError if an opponent is not prepared yet."""

@@ -337,7 +337,7 @@ def _axis_ends(least: float, most: float) -> tuple[float, float]:
 
 
 def _levels(low: float, high: float) -> list[float]:
-    """Round levels between two powers of ten; at least one."""
+    """Round levels between two powers of ten, or else the one in the middle."""
     factors = (1.0,) if high - low > 2 else (1.0, 2.0, 5.0)
     levels = [f * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for f in factors]
     inside = [v for v in levels if low <= math.log10(v) <= high]

@@ -146,7 +146,7 @@ def _engine(game: str, indices: Path, named: list[NamedStrategy]) -> Iterator[tu
 
 
 def _read(named: list[NamedStrategy], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
-    """Read strategies within the budget of memory, together with `more` arrays that the work on them takes."""
+    """Read strategies, and allocate `more` arrays for the work on them, within the budget of memory."""
     tell("reading the strategies", 0.1)
     reading = reading_needs(named, engine.index, indices)
     arrays, more = arrays_for(engine, "the work", reading.fixed, (reading.arrays, more), MEMORY_MB, indices)

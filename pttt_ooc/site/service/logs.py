@@ -92,8 +92,7 @@ OLDER = 9
 def logged_to(file: Path | None, most_bytes: int = MOST_BYTES, older: int = OLDER) -> Iterator[None]:
     """Write into `file` what this process and those that it starts write to stderr; None: leave stderr alone.
 
-    When the disk is full, lines are lost: no process waits for the log.  The error that ends the block is still printed
-    on stderr.
+    When the disk is full, lines are lost: no process waits for the log.  An error that ends the block goes to stderr.
 
     Raises
     ------

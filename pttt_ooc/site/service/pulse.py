@@ -41,7 +41,7 @@ class Pulse:
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Touch the file regularly during the block."""
+        """Touch the file regularly during the block, and delete it afterwards."""
         over = threading.Event()
         thread = threading.Thread(target=self._beat, args=(over,), daemon=True)
         thread.start()

@@ -78,7 +78,7 @@ def check_form(request: Request, shell: Shell, token: str) -> None:
 
 
 async def own_json(request: Request) -> Any:
-    """The JSON value of a program's request; a browser's request on behalf of another site is refused.
+    """The JSON value of a program's request; browsers on behalf of other sites are refused.
 
     Raises
     ------
@@ -95,7 +95,7 @@ async def own_json(request: Request) -> Any:
 
 
 async def small_form(request: Request) -> dict[str, str]:
-    """The fields of a small form; 413 if it is too long, 408 if it does not arrive."""
+    """The fields of a small form; 400 if it is unreadable, 408 if it does not arrive, 413 if it is too long."""
     try:
         return dict(parse_qsl((await _small_body(request)).decode("ascii"), max_num_fields=10))
     except ValueError:

@@ -28,8 +28,8 @@ def part_of(cards: Callable[[], Sequence[Card]], directory: Path, written: Calla
     cards
         Returns the cards as they are now.
     directory, written
-        The directory of the pages that stages have written, and a function that returns their paths in it.  The pages
-        and the pictures and tables beside them are served; they run no scripts.
+        The directory of the pages that stages have written, and what returns their paths there.  They are served with
+        the pictures and tables beside them; they run no scripts.
     """
     router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 

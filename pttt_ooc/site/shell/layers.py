@@ -90,7 +90,7 @@ def _what_is_wrong(scope: Scope, headers: Headers) -> str | None:
 
 
 def _is_called(host: str, names: frozenset[str]) -> bool:
-    """Whether a header Host has one of these names, or an IP address; browsers always send one."""
+    """Whether a header Host has one of these names or an IP address, or is missing: browsers always send one."""
     name = re.sub(r":\d+$", "", host).strip("[]").rstrip(".").lower()
     try:
         ipaddress.ip_address(name)

@@ -83,7 +83,7 @@ class Shell:
     secret
         The key of forms, which expire when it changes.
     wrong_tokens_per_hour
-        Most wrong tokens per address and hour.
+        Most wrong tokens or passwords per hour, for an address or an account.
     behind_proxy
         Whether the settings name a reverse proxy.
     names
@@ -101,7 +101,7 @@ class Shell:
 
     @cached_property
     def wrong_tokens(self) -> Throttle:
-        """Counts the wrong tokens of each address."""
+        """Counts wrong tokens and passwords, by address and account."""
         return Throttle(self.wrong_tokens_per_hour)
 
     @property
