@@ -241,7 +241,7 @@ def _play_here(name: str, player: int | None, replies: bool, keypad: bool, game:
 
     configure(data)
     pair, sides = pair_of(name, game)
-    opponents = [1 - side for side in sides] if replies else sides  # the best response to it
+    opponents = [1 - side for side in sides] if replies else sides  # the best response plays the other side
     fitting = [1 - side for side in opponents if player in (None, 1 - side)]
     if not fitting:
         who = f"The best response to {name}" if replies else name

@@ -297,7 +297,7 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, counts):
     Parameters
     ----------
     strategies
-        Of the rounds, by scores (a, b): float64, shape (N, N, nodes, 3), with N the winning score.
+        The rounds' strategies by scores (a, b): float64, shape (N, N, nodes, 3), with N the winning score.
     visited
         Work space: int64, shape (N, N).
     counts
