@@ -64,9 +64,9 @@ class Commands(Group):
     """The commands, also by their old names, and with our own messages about refused values of options."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; an old name becomes the new one, which is told."""
+        """Read the arguments; say so if a new name replaces an old one."""
         arguments, told = renew(args, self)
-        if not ctx.resilient_parsing:  # a shell asks for completions then
+        if not ctx.resilient_parsing:  # else a shell asks for completions
             for sentence in told:
                 say(sentence)
         return super().parse_args(ctx, arguments)

@@ -162,9 +162,9 @@ def worst_case(result: WorstCase, game: Game, symmetry: str, name: str, options:
     Parameters
     ----------
     name
-        The strategy's.
+        The name of the strategy.
     options
-        What was typed to say whose it is and of which game.
+        The options that named its player and its game.
     """
     if as_json:
         print(json.dumps({"game": game.name, "symmetry": symmetry, "inputs": [name], **asdict(result)}))
@@ -188,7 +188,7 @@ def _half_width(bounds: Interval | None) -> float:
 
 
 def _exploitability(number: float | None, game: Game, bounds: Interval | None) -> str:
-    """An exploitability, with how far it may be wrong as the game's value is only known to lie within `bounds`."""
+    """An exploitability, and how far it may be wrong if the game's value is only known to lie within `bounds`."""
     if number is None:
         return f"unknown, like the value of this game: `pttt solve --game {game.name}` finds it, or give --game-value"
     half = _half_width(bounds)
@@ -197,7 +197,7 @@ def _exploitability(number: float | None, game: Game, bounds: Interval | None) -
 
 
 def _game_value(game: Game, bounds: Interval | None) -> tuple[str, str]:
-    """The value of the game: as it is proven, or the interval that it was measured against."""
+    """The value of the game: the proven one, or the interval that strategies were measured against."""
     proven, known = exact_value(game), reference_value(game)
     if proven is not None and known is not None and bounds is not None and _within(bounds, known):
         return "value of the game, for player 0", numbers.fraction(proven, 9)
@@ -284,7 +284,7 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
     Parameters
     ----------
     name, equilibrium
-        The names of the strategy and of the opponent's.
+        The names of the strategy and of the opponent's strategy.
     """
     me, other = result.player, 1 - result.player
     parts = [
@@ -317,7 +317,7 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
 
 
 def _print_losses(heading: str, part: Losses, you: str, best: str) -> None:
-    """Print a list of infosets; `you` is said of the probability of what costs most, `best` of the best square."""
+    """Print a list of infosets; `you` precedes the probability of the costliest square, `best` is the last heading."""
     rows = []
     for one in part.infosets:
         loss = f"{one.loss:.6f}" if abs(one.loss) >= 1e-6 else f"{one.loss:.1e}"

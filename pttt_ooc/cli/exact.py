@@ -109,7 +109,7 @@ def exact(
     from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
 
-    # What can be refused at once is refused before the search: existing outputs, missing extras, jobs without a number.
+    # Before the search, refuse what can be refused at once: existing outputs, missing extras, jobs without a number.
     rules = _checked_game(chosen_game(game, board), solution, output)
     for file, suffix in ((mps, ".mps"), (efg, ".efg")):
         if file:
@@ -124,8 +124,8 @@ def exact(
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
     budget = memory_mb or MEMORY_MB
-    # The restricted game begins with what a solution plays, or as a run was saved; rounds enlarge it until the gap or
-    # the time is reached.
+    # The restricted game begins with what a solution plays, or with a saved run; rounds enlarge it until the gap or the
+    # time is reached.
     with open_runner(workers, scheduler, rules, budget) as runner:
         oracle = DoubleOracle(rules, math.inf, threads or cores(), budget, runner)
         played = _allow_solution(oracle, solution, data) if solution else None

@@ -80,7 +80,7 @@ def found_solutions(data: Path) -> tuple[list[Solution], list[str]]:
 
 
 def in_order(solutions: Sequence[Solution], first: str = FIRST) -> list[list[Solution]]:
-    """The solutions of each game, the one with the smallest gap first; games as in the catalogue, after the first."""
+    """The solutions of each game, the one with the smallest gap first; after `first`, games are as in the catalogue."""
     catalogue = list(GAMES)
     names = list(dict.fromkeys(one.game for one in solutions))
     places = {name: catalogue.index(name) if name in GAMES else len(catalogue) for name in names}
@@ -98,7 +98,7 @@ def tournaments(data: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Opened:
-    """What a running site has pages for: it is decided when the site begins.
+    """What a running site has pages for, which is decided at its start.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Opened:
 
 
 def cards(data: Path, opened: Opened) -> list[Card]:
-    """A card for each thing; only small files are read, and nothing is written."""
+    """All cards; only small files are read, and nothing is written."""
     found = [_phantom(data, opened), _secret_goals(data, opened), _arena(data), _extreme(data, opened)]
     return [*found, *filter(None, (_reports(data), _runs(data)))]
 
@@ -180,7 +180,7 @@ def _opening(solution: Solution) -> Miniature | None:
 
 
 def first_row(file: Path) -> tuple[float, ...] | None:
-    """The first row of a tensor in a zipped ``.npy`` file, of which no more is read; None if it cannot be read."""
+    """The first row of a tensor in a zipped ``.npy`` file, without reading more of it; None if it cannot be read."""
     try:
         with zipfile.ZipFile(file) as packed, packed.open(packed.namelist()[0]) as content:
             magic, major, _, length = _HEADER.unpack(content.read(_HEADER.size))
@@ -253,7 +253,7 @@ def _matches(directory: Path) -> Iterator[Path]:
 
 
 def _result(place: Path) -> tuple[str, tuple[int, int, int]] | None:
-    """What a match was, and how many games its first agent won, drew and lost; None if it cannot be read."""
+    """The game and agents of a match, and the games that the first agent won, drew and lost; None if unreadable."""
     try:
         settings = json.loads((place / "match.json").read_text(encoding="utf-8"))
         one, other = (agent_name(str(agent).partition(":")[0]) for agent in settings["agents"])
@@ -322,7 +322,7 @@ def _tournament(place: Path) -> tuple[tuple[tuple[str, ...], ...], Miniature | N
 
 
 def reports(data: Path) -> dict[str, str]:
-    """The pages that stages have written below a directory: what each is, by its path there."""
+    """The kind of each page that stages have written below a directory, by its path there."""
     found = {file: what for pattern, what in _REPORTS.items() for file in sorted(data.glob(pattern))}
     found |= {file: "Report" for file in sorted(data.glob("frontier/*/report.html"))}
     return {file.relative_to(data).as_posix(): what for file, what in found.items() if not file.is_symlink()}
@@ -342,7 +342,7 @@ def _reports(data: Path) -> Card | None:
 
 
 def _subject(path: str) -> str:
-    """What the page with a path is about: its game, and its run if it has one."""
+    """What a page is about, from its path: the game, and the run if there is one."""
     folders = path.split("/")[:-1]
     for name in folders:
         with suppress(PtttError):

@@ -70,7 +70,7 @@ def show(
         pair = read_plan_pair(named[0])
     row = pair.row(whose, infoset) if pair else read_strategies(named, rules, data)[0][infoset]
     probabilities, attempts = row.tolist(), attempts_of(infoset)
-    # What some equilibrium plays here, if that is known; it goes by the attempts after the setup.
+    # What some equilibrium plays here, if that is known; it is listed by the attempts after the setup.
     support = None if pair else kept_support(named[0], rules, data)
     played = support.played_squares(whose, tuple(attempts)[setup:]) if support else None
     own = [square for square, p in enumerate(probabilities) if p > 0]
@@ -211,7 +211,7 @@ def mistakes(
             strategy_reader.load_strategy(one, engine.index, data, part, directory)
             for one, part in zip(named, own_arrays, strict=True)
         ]
-        # Exploitability = own mistakes + openings + what the opponent misses of an equilibrium.
+        # Exploitability = own mistakes + openings + a remainder, which is 0 against an equilibrium.
         result = find_mistakes(read[0], read[1], engine, value, top, arrays)
     if as_json:
         print(json.dumps({"strategy": strategy, "equilibrium": name, **result.as_record()}))

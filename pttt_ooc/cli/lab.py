@@ -63,7 +63,7 @@ class Lab(Group):
 
     @commands.setter
     def commands(self, _: Any) -> None:
-        """Keep nothing: typer finds no commands in the group."""
+        """Ignore what typer sets: it finds no commands in the group."""
 
     @cached_property
     def _made(self) -> Any:

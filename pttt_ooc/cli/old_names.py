@@ -1,4 +1,4 @@
-"""Names that commands had before, which work for one release: :data:`OLD_NAMES` is all that there is of them."""
+"""Old names of commands, which work for one release: :data:`OLD_NAMES` lists them all."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ OLD_NAMES = {
 }
 """New names of commands and options by the old ones.
 
-A word in capitals is the only argument that is no option.  Of a command that is still there, what has other arguments,
-``--terminal``, or options that the new one does not have, is meant as it is.
+A word in capitals stands for the only argument that is no option.  Where the old command still exists, a line with
+other arguments, ``--terminal``, or options that the new command lacks, is left as it is.
 """
 
 
 def renew(arguments: Sequence[str], root: Any) -> tuple[list[str], list[str]]:
-    """Arguments of the command line with new names for old ones, and a sentence about each that was replaced.
+    """Arguments of the command line with new names for old ones, and a sentence about each replaced name.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def _replace(arguments: list[str], old: str, new: str, root: Any) -> list[str]:
     renewed, rest = new.split(), arguments[len(words) :]
     if words == old.split():
         return [*renewed, *rest]
-    # The only argument that is no option takes the place of the word in capitals, unless the old name is meant.
+    # The only argument that is no option replaces the word in capitals, unless the old command is meant.
     places = _plain_places(rest, _command(renewed, root))
     own = {"--terminal"} | (_options(_command(words, root)) - _options(_command(renewed, root)))
     meant = _command(words, root) is not None and any(one.partition("=")[0] in own for one in rest)
@@ -89,7 +89,7 @@ def _command(words: Sequence[str], root: Any) -> Any:
 
 
 def _options(command: Any) -> set[str]:
-    """The names of all options of a command; of none, if there is no command."""
+    """The names of all options of a command; empty if there is no command."""
     return {name for one in getattr(command, "params", ()) for name in one.opts}
 
 

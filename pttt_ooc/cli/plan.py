@@ -66,7 +66,7 @@ def plan(
 
 
 def _show_frontier(game: Game, budget_mb: int, as_json: bool) -> None:
-    """What a run beyond enumeration needs."""
+    """Print what a run beyond enumeration needs."""
     from pttt_ooc.pipeline.frontier.needs import needs_of_game
 
     found = needs_of_game(game, budget_mb)

@@ -80,7 +80,7 @@ def certify(
     from pttt_ooc.exact.certificates.certificate import write
 
     begin = time.monotonic()
-    # Of a game, an equilibrium is searched and its value proven; two strategies are taken as they are.
+    # For a game, find an equilibrium and prove its value; two strategies are taken as they are.
     if p0 is None:
         if infosets0 or infosets1:
             raise ConfigError("The options --infosets0 and --infosets1 are for two strategies; leave them out.")
@@ -117,7 +117,7 @@ def verify(
 
 
 def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int | None) -> Certificate:
-    """The certificate of an equilibrium, or of an interval; found from nothing, or from a saved run."""
+    """The certificate of an equilibrium, or of an interval, found from scratch or from a saved run."""
     from pttt_ooc.exact.certificates.equilibrium import Progress, exact_equilibrium, proven_interval
     from pttt_ooc.exact.certificates.integer_plan import check_board
     from pttt_ooc.exact.double_oracle.oracle import DoubleOracle

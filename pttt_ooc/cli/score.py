@@ -117,7 +117,7 @@ def score(
             rules, agents, equilibrium, games, agent_answers.Manner(kind, greedy, block, _report), seed or 0, as_json
         )
         return
-    # What mistakes are measured against is found before the long work, so that a wrong name is told at once.
+    # The strategy that mistakes are measured against is found before the long work, so that a wrong name ends it early.
     limit, opponents = memory_mb or math.inf, None
     if page is not None and (name := equilibrium or _solution(rules)):
         opponents = name, _opponents(rules, name)

@@ -142,7 +142,7 @@ def web(
         from pttt_ooc.cli.site import site_pages
         from pttt_ooc.site.service.local_server import serve as served
 
-    # Of strategies, of other games, or of everything in the directory; what comes first gives the title.
+    # Pages on strategies, on other games, or on everything in the directory; the first ones give the title.
     own, match = _strategy_pages(names, profiles, smbc, game, data)
     pages = [*own, *pages_beside(match, arena, tournament=tournament)]
     pages += [bot_pages(bot, bots, data)] if bot is not None else []
@@ -157,7 +157,7 @@ def web(
 def _strategy_pages(
     names: Sequence[str], profiles: Path | None, smbc: str | None, game: str | None, data: Path
 ) -> tuple[list[Pages], Path | None]:
-    """The pages on strategies, if there are any, and the match that stands beside them, or is named."""
+    """The pages on the named strategies, if any, and the directory of the match to show beside them."""
     if not names:
         return [], None if smbc is None else found_match(smbc, data)
     from pttt_ooc.site.explore.local_sources import local_pages
@@ -177,7 +177,7 @@ def _check_bot_options(context: typer.Context, bot: Path | None) -> None:
 def _answer_here(
     names: Sequence[str], play: bool, player: int | None, replies: bool, keypad: bool, game: str | None, data: Path
 ) -> int:
-    """Answer on the terminal; the exit code."""
+    """Answer on the terminal; returns the exit code."""
     if play:
         if len(names) > 1:
             raise ConfigError("On the terminal you play against one strategy; leave out the others.")
@@ -226,7 +226,7 @@ def serve(
         from pttt_ooc.course.server.serve import serve as served
         from pttt_ooc.site.service.logs import logged_to
 
-    # Only a match that is named: a course beside the workflow's results shows students no solution unasked.
+    # Only a named match: a course beside the workflow's results must not show students a solution by default.
     match = None if smbc is None else found_match(smbc, DATA)
     with logged_to(log):
         served(data, game, host, port, lambda directory: pages_beside(match, arena, directory), as_json)
@@ -241,7 +241,7 @@ def _play_here(name: str, player: int | None, replies: bool, keypad: bool, game:
 
     configure(data)
     pair, sides = pair_of(name, game)
-    opponents = [1 - side for side in sides] if replies else sides  # the other player replies
+    opponents = [1 - side for side in sides] if replies else sides  # the best response plays the other side
     fitting = [1 - side for side in opponents if player in (None, 1 - side)]
     if not fitting:
         who = f"The best response to {name}" if replies else name

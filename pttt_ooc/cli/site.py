@@ -1,4 +1,4 @@
-"""Everything that there is in a directory of results, as one site."""
+"""Everything in a directory of results, as one site."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def home_parts(data: str, opened: str) -> list[Part]:
 def _add_phantom_pages(
     pages: list[Pages], games: Sequence[Sequence[Solution]], data: Path, notes: list[str]
 ) -> tuple[str, ...]:
-    """Add the pages on phantom games, and name these."""
+    """Add the pages on phantom games; returns the games' names."""
     from pttt_ooc.site.explore.local_sources import local_pages
     from pttt_ooc.site.explore.wing import several
 
@@ -116,7 +116,7 @@ def _match(pages: list[Pages], directory: Path, notes: list[str]) -> bool:
 
 
 def _tournament(pages: list[Pages], data: Path, notes: list[str]) -> str:
-    """Add the pages of the arena, and of the latest tournament; the directory of the latter."""
+    """Add the pages of the arena and of the latest tournament; returns the tournament's directory."""
     pages.append(arena.pages(data / arena.WING.name))
     for place in tournaments(data)[:1]:
         try:

@@ -67,13 +67,13 @@ def pages_beside(
     Parameters
     ----------
     match
-        The directory of a solved match with secret goals; None: without.
+        The directory of a solved match with secret goals; None: no pages on one.
     matches
-        The directory of the arena's matches; None: without.
+        The directory of the arena's matches; None: no pages on them.
     games_directory
         The directory of people's games; None: the directories of the wings.
     tournament
-        The directory of a tournament; None: without.
+        The directory of a tournament; None: no pages on one.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from pttt_ooc.disk.outputs import check_output_directory
 from pttt_ooc.errors import StoreError
 
 FILES = ("config.yaml", "profiles", "workflow")
-"""What the workflow consists of, beside the package."""
+"""What the workflow consists of, besides the package."""
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -36,7 +36,7 @@ def copy(
 
 
 def workflow_files() -> Path:
-    """The directory that has them: in an installed package a folder of their own, in a clone its root."""
+    """The directory of the workflow's files: their own folder in an installed package, or the root of a clone."""
     installed = _PACKAGE / "workflow_files"
     return installed if installed.is_dir() else _PACKAGE.parent
 

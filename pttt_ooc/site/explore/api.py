@@ -89,7 +89,7 @@ class NumbersOut(BaseModel):
 
 
 class BoardOut(BaseModel):
-    """A true board that may be there."""
+    """A possible true board."""
 
     mine: int = Field(description="Bit mask of the player's marks: bit s for square s.")
     theirs: int
@@ -155,7 +155,7 @@ class ExploreOut(BaseModel):
 
     @classmethod
     def of(cls, game: str, view: Look) -> ExploreOut:
-        """A look that has answers."""
+        """The JSON of a look that has answers."""
         answer, address = view.answers[0], view.address
         own = {
             "game": game,
@@ -203,7 +203,7 @@ class MistakesOut(BaseModel):
 
     @classmethod
     def of(cls, submission: int, player: int, answer: Message) -> MistakesOut:
-        """The answer of the answerer."""
+        """The JSON of the answerer's answer."""
         return cls.model_validate({**answer, "submission": submission, "player": player})
 
 

@@ -89,7 +89,7 @@ class NamedPlans(PlanPair):
         self.names = names
 
     def draw_infoset(self, player: int, infoset: str, number: float) -> str:
-        """Nothing is drawn: infosets are not listed."""
+        """Always raises a PlayError: infosets are not listed."""
         raise PlayError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
 
     def with_reply(self, *players: int) -> NamedPlans:

@@ -43,7 +43,7 @@ async def explore(
     asked: AskedPage,
     here: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """One infoset; `here` is kept if what was typed is none."""
+    """One infoset; if the typed one is impossible, `here` is kept."""
     view = await look(explorer, account, asked, here)
     page = await run_in_threadpool(_page, request, account, explorer.game, view)
     if view.impossible or view.failed:
@@ -145,7 +145,7 @@ def page_contents(game: Game, address: Address, answers: Sequence[Message]) -> S
 
 
 def _facts(game: Game, address: Address, facts: Message) -> Shown:
-    """The values of the pair of strategies for the player, from the beginning of the game, and that of the game."""
+    """The values of the pair of strategies for the player at the beginning of the game, and the value of the game."""
     proven = exact_value(game)
     mine = proven if proven is None or address.player == 0 else -proven
     return {
@@ -337,7 +337,7 @@ def _axis_ends(least: float, most: float) -> tuple[float, float]:
 
 
 def _levels(low: float, high: float) -> list[float]:
-    """Round levels between two powers of ten; at least one."""
+    """Round levels between two powers of ten, or else the one in the middle."""
     factors = (1.0,) if high - low > 2 else (1.0, 2.0, 5.0)
     levels = [f * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for f in factors]
     inside = [v for v in levels if low <= math.log10(v) <= high]

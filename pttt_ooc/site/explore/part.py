@@ -74,7 +74,7 @@ def _of_game(address: str, game: str, sources: str, games_directory: str) -> tup
 
 
 def parts_of_games(*arguments: str) -> list[Part]:
-    """The parts Explore and Play on several games; the first is meant where no game is named.
+    """The parts Explore and Play on several games; the first is the default.
 
     Parameters
     ----------

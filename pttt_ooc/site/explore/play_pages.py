@@ -36,7 +36,7 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
 def part_of(games: Games, *others: Games) -> Part:
-    """The part of the application for playing one game, or several: the first is meant where no game is named."""
+    """The part of the application for playing one game, or several: the first is the default."""
     return Part(
         name="play",
         directory=Path(__file__).parent,
@@ -162,7 +162,7 @@ async def share(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
 
 @router.post("/play/{id}/continuations")
 async def play_on(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Play on where a finished game was before an attempt, against marks that are drawn from the beliefs there."""
+    """Play on from before an attempt of a finished game, against marks that are drawn from the beliefs there."""
     fields = await own_form(request, shell)
     step = number(fields, "step", 99, "The form does not say from which attempt on.")
     playing.begun.check(request, "games have been begun")

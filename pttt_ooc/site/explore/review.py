@@ -24,7 +24,7 @@ class Move:
     Attributes
     ----------
     number
-        From 1, over both players.
+        The number of the attempt, from 1, over both players.
     mine
         Whether the person made it.
     loss
@@ -77,7 +77,7 @@ class ReviewCell:
     winning
         Whether it belongs to a row that has won.
     probability
-        That the opponent's mark is there, as far as the person could know; None: the board is of no beliefs.
+        That the opponent's mark is there, as far as the person could know; None: the board shows no beliefs.
     """
 
     square: int

@@ -41,7 +41,7 @@ class Pulse:
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Touch the file regularly during the block."""
+        """Touch the file regularly during the block, and delete it afterwards."""
         over = threading.Event()
         thread = threading.Thread(target=self._beat, args=(over,), daemon=True)
         thread.start()
@@ -90,7 +90,7 @@ class Sign:
 
     @property
     def words(self) -> str:
-        """What somebody is told whose submission waits, as a sentence; empty if the worker judges."""
+        """A sentence for somebody whose submission waits; empty if the worker judges."""
         if not self.alive:
             return "The process that judges is not running yet; if this stays for minutes, tell the instructors."
         if not self.waits_for:

@@ -55,7 +55,7 @@ class Pages:
 
 @dataclass(frozen=True)
 class Card:
-    """What there is of one wing, for the home of a site.
+    """What one wing has to show, for the home of a site.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Card:
 
     @property
     def worded(self) -> tuple[bool, ...]:
-        """Which columns of the table have words and not numbers."""
+        """Which columns of the table have words instead of numbers."""
         return tuple(any(text[:1].isalpha() for text in column) for column in zip(*self.rows, strict=True))
 
 

@@ -107,7 +107,7 @@ def state_of(name: str) -> Any:
 
 
 def below(prefix: str, *routers: APIRouter, dependencies: tuple[Any, ...] = ()) -> APIRouter:
-    """The addresses of routers below a prefix; the same ones can be below several.  It analyses each handler again.
+    """The addresses of routers below a prefix; a router can be below several.  Each handler is analysed again.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ class Account(Protocol):
 
     @property
     def id(self) -> int:
-        """A number that is never given to anybody else."""
+        """A number that no other account ever gets."""
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ class Accounts(Protocol):
         """Address of the account's own page."""
 
     def first_page_of(self, account: Account, wanted: str) -> str:
-        """Address of the page after signing in; `wanted` is the page on which the account was asked to, or empty."""
+        """Address of the page after signing in; `wanted` is the page that asked for it, or empty."""
 
     def links_of(self, account: Account) -> Sequence[Link]:
         """Entries of the navigation that only this account has."""
@@ -79,15 +79,15 @@ class Shell:
     parts
         The parts, in the order of the navigation.
     accounts
-        None: nobody can sign in, and no page offers it.
+        None: there is no signing in.
     secret
         The key of forms, which expire when it changes.
     wrong_tokens_per_hour
-        Most wrong tokens per address and hour.
+        Most wrong tokens or passwords per hour, for an address or an account.
     behind_proxy
         Whether the settings name a reverse proxy.
     names
-        The names in addresses of its pages, beside IP addresses; None: any.
+        The names in addresses of its pages, besides IP addresses; None: any.
     """
 
     title: str
@@ -101,7 +101,7 @@ class Shell:
 
     @cached_property
     def wrong_tokens(self) -> Throttle:
-        """Counts the wrong tokens of each address."""
+        """Counts wrong tokens and passwords, by address and account."""
         return Throttle(self.wrong_tokens_per_hour)
 
     @property
