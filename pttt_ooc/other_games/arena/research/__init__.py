@@ -1,4 +1,5 @@
-"""What no report asks for: stronger players, trained evaluations, engines of other people, solved boards and proofs.
+"""What goes beyond the reports: stronger players, trained evaluations, engines of other people, solved boards and
+proofs.
 
 ``kernels/``: compiled code.  ``players/``: agents.  ``solvers/``: perfect play, and the commands of research.
 """
