@@ -1,5 +1,4 @@
-"""What goes beyond the reports: stronger players, trained evaluations, engines of other people, solved boards and
-proofs.
+"""Beyond the reports: stronger players, trained evaluations, engines of other people, solved boards and proofs.
 
 ``kernels/``: compiled code.  ``players/``: agents.  ``solvers/``: perfect play, and the commands of research.
 """

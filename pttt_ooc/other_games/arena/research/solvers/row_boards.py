@@ -1,4 +1,4 @@
-"""Boards of k-in-a-row as the solvers take them, a square being a bit; and all games of a board of few squares."""
+"""Boards of k-in-a-row as the solvers take them, with a bit for each square; and all games of a small board."""
 
 from __future__ import annotations
 
