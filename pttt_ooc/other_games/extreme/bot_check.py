@@ -1,4 +1,4 @@
-"""The check of a bot that is handed in: does it load, and does it play ten moves, or the whole games of a guess?"""
+"""The check of a bot that is handed in: does it load and play ten moves, or whole games to settle its version?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pttt_ooc.other_games.extreme.match import BotMatch, play_match
 ENOUGH = 10
 """Moves that a bot must play."""
 MOST_TRIALS = 8
-"""Positions that are tried with a bot."""
+"""Maximum number of hard positions that a bot is tried in."""
 BREAKS = "BREAKS THE FORMAL RULES"
 """The message of a bot that plays, but is refused."""
 

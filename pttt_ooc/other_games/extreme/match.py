@@ -150,9 +150,9 @@ def play_match(
 ) -> BotMatch:
     """Play one match.  If the machine breaks it off, bots play it again, a few times, and the log says so.
 
-    A program that may be Python 2 or 3 is taken for the likelier one; :mod:`.bot_version` settles it before.  Where a
-    Python 2.7 is installed that lacks a module which a program imports before its first move, the match begins anew
-    with the program converted.
+    A program that may be Python 2 or 3 is taken for the likelier one; :mod:`.bot_version` settles it before.  If the
+    Python 2.7 here lacks a module that a program imports before its first move, the match begins anew with the program
+    converted.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def _play_moves(
         match.moves.append(move)
         if watch and not watch(match):
             return None
-    # Who wins has all points; else the small boards that were won give them.
+    # The winner has all points; without one, the small boards that were won give them.
     winner, match.message = referee.result()
     if match.message == "WON":
         player = FLAGS.index(winner)

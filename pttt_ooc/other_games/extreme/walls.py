@@ -107,7 +107,7 @@ def python2() -> Interpreter | None:
     Raises
     ------
     ExtremeError
-        If the environment names a program that is none.
+        If the environment names a program that is no Python 2.7.
     """
     named = os.environ.get(PYTHON2_VARIABLE)
     places = [os.path.join(place, "python2.7") for place in os.get_exec_path()] if named is None else [named]

@@ -135,7 +135,7 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
                 # Before a random move, nothing that comes later counts.
                 if drawn[game, ply]:
                     back = np.float64(np.nan)
-                # A position of the opponent's has the rest of the points, by the values that this player's search has
+                # A position of the opponent's is worth the rest to them, by the values that this player's search has
                 # found.
                 if ply & 1 != player:
                     wanted[first + ply, 0] = 1.0 - back

@@ -1,4 +1,4 @@
-"""How far back from its end games of Ultimate tic-tac-toe are solved, by proof-number search.
+"""Solves games of Ultimate tic-tac-toe from their ends backwards, as far as proof-number search can.
 
 A strong agent plays against itself after two random moves.  From the end of the game backwards, the search solves each
 position, until it needs more positions than it may expand.
