@@ -234,7 +234,7 @@ class MoveTimes:
     Attributes
     ----------
     first, last
-        Numbers of the own moves in a match, from 1.
+        The numbers of the group's first and last own moves in a match, from 1.
     moves
         How many moves there were.
     mean, median, longest

@@ -30,7 +30,7 @@ MOVES = 2 * 81
 SHOWN_MOVE = 200
 """Characters that are kept of an answer that is no move."""
 STALLS = 3
-"""A bot gets back at most so many time limits of a move in a match, for waits in the system, which it can cause."""
+"""For waits in the system, which it can cause, a bot gets back at most its load limit and so many move limits."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class BotForfeitError(CaughtError):
 
 
 def shown_move(answer: Mapping[str, Any]) -> str:
-    """The move that a bot has answered, as text that can be stored, where it is none."""
+    """A bot's answer as text that can be stored, where it is no move."""
     return plain(answer.get("shown", answer.get("move")), SHOWN_MOVE)
 
 

@@ -47,10 +47,11 @@ class Settled:
 def settle_version(program: BotProgram, conditions: Conditions, tell: Tell | None = None) -> Settled:
     """The bot with its version of Python.
 
-    If its text does not tell, it plays two games in each version, as x and as o, against the same random moves.  It is
-    taken to be written in the version in which it plays both to the end, or else in the one in which it makes more
-    moves.  If these are equal, or both versions play to the end, the likelier version counts: the one that names in
-    the text point to, else Python 3.  A bot that uses its time is left after few moves, see `LONG`.
+    If its text leaves two versions, it plays two games in each, as x and as o, against the same random moves; in the
+    second only if it fails in the one that the text makes likelier, or if the text says nothing.  It is taken to be
+    written in the version in which it plays both to the end, or else in the one in which it makes more moves.  If these
+    are equal, or both versions play to the end, the likelier version counts: the one that names in the text point to,
+    else Python 3.  A bot that uses its time is left after few moves, see `LONG`.
 
     Parameters
     ----------

@@ -316,7 +316,7 @@ def _play_moves(
 
 
 def _check_answer(answer: dict[str, Any], board: BigBoard) -> Cell:
-    """The cell that a bot has answered; a BotForfeitError if it is none, or the bot has changed its board."""
+    """The cell that a bot has answered; a BotForfeitError if it is no cell, or the bot has changed its board."""
     if answer.get("big") != [*board.big_boards_status] or answer.get("small") != [*board.small_boards_status]:
         raise BotForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")
     move = answer.get("move")
@@ -340,7 +340,7 @@ def check_walls() -> None:
     MissingExtraError
         If the Python binding of libseccomp is missing.
     ExtremeError
-        With the reason, and the option that allows bots without walls.
+        If not; it says why, and which option allows bots without walls.
     """
     check_extra("extreme", "The wall around bots")
     bot = BotProgram("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")

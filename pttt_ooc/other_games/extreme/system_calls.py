@@ -56,7 +56,7 @@ All others fail with "operation not permitted".
 """
 
 _HANDLERS, _INTERNAL = "rt_sigaction", (32, 33)
-"""The C library sets handlers of these signals, which nobody can send, before its first thread: the thread is refused,
+"""The C library sets handlers of these signals, which cannot be sent, before its first thread: the thread is refused,
 so that the message for the team is about threads and not about handlers."""
 _PIDFD_GETFD = 438  # the same number on all architectures
 _NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif: id, pid, flags, and the call: number, architecture, ...

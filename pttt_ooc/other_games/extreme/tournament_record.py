@@ -179,7 +179,7 @@ class Overall:
     Attributes
     ----------
     place
-        From 1.
+        Its place, from 1.
     team, name
         Its key, and its name.
     stage, pool, rank, of

@@ -184,7 +184,7 @@ def limits(memory_mb: int, seconds: float) -> dict[str, tuple[int, int]]:
 
 ENVIRONMENT = {
     "PATH": "/nowhere",
-    "HOME": "/dev/null",  # nobody can make files there
+    "HOME": "/dev/null",  # no files can be made there
     "LANG": "C.UTF-8",
     "PYTHONHASHSEED": "0",
     # Libraries of linear algebra start threads, which bots may not have.

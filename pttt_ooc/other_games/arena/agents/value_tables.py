@@ -150,7 +150,7 @@ class Rates:
                 raise ArenaError(f"The {name} rate is {getattr(self, name)}, but must be between 0 and 1.")
 
     def array(self) -> NDArray[np.float64]:
-        """As an array for the kernels."""
+        """The settings as an array for the kernels."""
         return np.array(
             [self.explore, self.step, self.win, self.loss, self.draw, float(self.shuffle), float(self.chain)]
         )

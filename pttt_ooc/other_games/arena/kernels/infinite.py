@@ -164,7 +164,7 @@ def neighbours(state, move):
 
 @piece
 def explore(state, rng):
-    """A legal move at random: uniform, but near marks with a chance that grows with the number of marks nearby.
+    """A random legal move: uniform, or in the form ``NEAR`` with a chance in proportion to the marks nearby.
 
     The report draws from a list of moves near marks, in which a square occurs once for each mark near it.
     """

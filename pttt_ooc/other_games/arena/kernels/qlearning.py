@@ -2,8 +2,8 @@
 
 A player learns after each of their decisions, when the position of their next one is known: with s and s' for the two,
 the value of (s, a) moves by the rate towards ``score(s') - score(s) + discount * max Q(s', .)``.  The score of a
-position is 500 or -500 at the end; before the end it is the small boards won minus those lost.  Both players learn from
-games against themselves, or one learns from games against random moves.
+position is 500, 0 or -500 at the end; before the end it is the small boards won minus those lost.  Both players learn
+from games against themselves, or one learns from games against random moves.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
     @bare_kernel
     def best(learnt, state, player, rng, moves, scratch, features):
         """The best action, drawn among equally good ones, and its value."""
-        # The n-th of equal values takes the place with the chance 1/n, so that each is as likely as the others.
+        # The n-th of equal values is taken with the chance 1/n, so that each is as likely as the others.
         chosen, top, ties = moves[0], 0.0, 0
         for index in range(rules.legal(state, moves)):
             value = action_value(learnt, state, moves[index], player, scratch, features)

@@ -70,7 +70,7 @@ class BotGames:
         return [vars(choice) for choice in self._opponents.choices(owner)]
 
     def begin(self, owner: str, opponent: str, side: int, opening: Sequence[Sequence[int]] = ()) -> str:
-        """Begin a game, which ends the person's former one; returns its number, which nobody can guess.
+        """Begin a game, which ends the person's former one; returns its number, which cannot be guessed.
 
         Raises
         ------

@@ -86,7 +86,7 @@ def _evaluate(state, chances, own):
     Parameters
     ----------
     own
-        float32, shape (2, 9): room to work in.
+        Scratch: float32, shape (2, 9).
     """
     value = 0.0
     for big in range(2):
@@ -241,7 +241,7 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
     deepest
         Depth of the last search.
     states, moves, scores
-        int64, shapes (LENGTH + 2, WORDS), (LENGTH + 2, WIDTH) twice: room to work in.
+        Scratch: int64, shapes (LENGTH + 2, WORDS), (LENGTH + 2, WIDTH) twice.
     table
         int64, shape (a power of two, 2): values of positions; valid for the whole game.
     history
@@ -249,7 +249,7 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
     chances
         See :func:`fill_chances`.
     own
-        float32, shape (2, 9): room to work in.
+        Scratch: float32, shape (2, 9).
     control
         int64, shape (8,): DEADLINE, LIMIT and CLOCK are read, the rest is written.
     """

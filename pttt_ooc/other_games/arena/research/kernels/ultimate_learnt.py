@@ -76,8 +76,8 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
 
 _CLASS, _SLOT, _SLOTS = _tables()
 ENTRY_OF_MARKS, SWAPPED = np.arange(_OPEN), np.arange(_OPEN)
-"""By the marks in a small board: the entry, as a line or nine marks close it by the report's rules; and the same marks
-as the other player sees them."""
+"""By the marks in a small board: its entry, where a line or nine marks close it as in the report's rules; and the same
+marks as the other player sees them."""
 for _own in range(512):
     for _other in range(512):
         if not _own & _other:

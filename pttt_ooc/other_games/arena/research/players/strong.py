@@ -42,8 +42,8 @@ class Searcher:
     game
         The rules.
     depth, nodes, value
-        Of the last choice: the depth of the last search that was completed, the positions visited, and the value to the
-        player who moves.
+        The depth of the last completed search, the positions visited, and the value to the player who moves, for the
+        last choice.
     """
 
     def __init__(self, table: int = TABLE, clock: int = WALL) -> None:
