@@ -104,7 +104,7 @@ class Practice:
         cores: Sequence[int],
         stopping: threading.Event,
     ) -> bool:
-        """Play the match that is due; returns whether there was one.
+        """Play the match that is due; returns whether there was one between latest bots.
 
         Parameters
         ----------
