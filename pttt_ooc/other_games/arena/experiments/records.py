@@ -1,6 +1,6 @@
 """Compact records of experiments, round robins and trainings: a line for each match or training.
 
-A line has the settings, what came out, and where it is from: the command, the version and a digest of the games.  The
+A line has the settings, the results, and their provenance: the command, the version and a digest of the games.  The
 tables of the documentation are made from these files and from the configurations alone.
 """
 
@@ -36,12 +36,12 @@ def of_results(file: Path, settings: Mapping[str, experiments.Settings], directo
     file
         The configuration, as its command names it.
     directory
-        Of the results, as ``pttt lab experiment`` writes them.
+        The directory of the results, as ``pttt lab experiment`` writes them.
 
     Raises
     ------
     ArenaError
-        A match or a training is not there, or not complete.
+        A match or a training is missing or incomplete.
     """
     found = []
     for name, one in settings.items():
@@ -113,13 +113,13 @@ def _round_values(values: Any) -> Any:
 
 
 def digest(games: Iterable[Mapping[str, Any]]) -> str:
-    """Of who starts, the moves and the winners of games."""
+    """A digest of who starts, the moves and the winners of games."""
     text = json.dumps([[game["number"], game["starter"], game["moves"], game["winner"]] for game in games])
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def write(file: Path, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Write lines; those of other names stay where they are."""
+    """Write lines; lines with other names stay in the file."""
     names = {line["name"] for line in lines}
     kept = [line for line in read(file) if line["name"] not in names] if file.exists() else []
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -66,7 +66,7 @@ class BotOptions(NamedTuple):
 
 
 def checked_version(text: str) -> str:
-    """The value of ``--python``; an ExtremeError if it is none."""
+    """The value of ``--python``; an ExtremeError if it is no version."""
     from pttt_ooc.other_games.extreme.bot_programs import PYTHONS
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 

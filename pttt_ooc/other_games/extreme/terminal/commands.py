@@ -31,7 +31,7 @@ extreme = group("Extreme TicTacToe: matches between bots, a tournament, a league
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
+    """Add the commands to the command line."""
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(spread(match))
     extreme.command(epilog="Example: pttt extreme play team39.py --terminal")(spread(play))
     extreme.command(epilog="Example: pttt extreme check team39.py")(spread(check))
