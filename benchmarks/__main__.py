@@ -1,7 +1,7 @@
-"""Measure the package's speed, beside a baseline and the memory's speed in the same run.
+"""Measure the package's speed, next to a baseline and the memory's speed in the same run.
 
-Figures of different runs, let alone machines, are not to be compared; the ratios are.  The full-size
-game takes some minutes and two gigabytes of memory, most of them for the baseline.
+Compare the ratios, not figures of different runs or machines.  The full game takes some minutes and two
+gigabytes of memory, most of them for the baseline.
 """
 
 from __future__ import annotations

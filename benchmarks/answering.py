@@ -1,10 +1,9 @@
 """How long a person waits for an agent's move in a real browser: ``python -m benchmarks.answering``.
 
-A headless Chromium makes moves by lot in games of Ultimate against agents that think for 0.1 s, and in a game of
-Extreme against a bot of random moves.  A move is timed inside of the page, from the click to the frame in which the
-person is to move again, or the game is over.  What is told is that time without the agent's thinking: of Ultimate the
-0.1 s, of Extreme what the page says of the bot's move.  Times grow when other programs use the processor: the load is
-told.
+A headless Chromium makes random moves in games of Ultimate against agents that think for 0.1 s, and in a game of
+Extreme against a bot of random moves.  A move is timed inside the page, from the click to the frame in which the person
+is to move again, or the game is over.  The agent's thinking does not count: in Ultimate the 0.1 s, in Extreme the time
+that the page shows for the bot's move.  Times grow when other programs use the processor, so the load is printed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The values of k-in-a-row on boards of up to 8 x 8 squares: ``python -m benchmarks.arena_boards -o FILE``.
 
-For each board, a pairing strategy is sought first.  Then the Maker-Breaker form, alpha-beta and proof-number search get
-four times as many nodes again and again, until they end or four times as many would take longer than their limit.  A
-line of JSON for each board.  What is in the file is left alone, but for searches that have not ended and may now take
-more seconds.
+Each board is searched for a pairing strategy first.  Then the Maker-Breaker form, alpha-beta and proof-number search
+run with four times as many nodes each time, until they end or the next run would exceed their limit.  The file has a
+line of JSON for each board.  A further run repeats only searches that have not ended and may now take more seconds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Explore in a real browser: ``python -m benchmarks.browsing DATA`` tells what a visitor waits for, and what is sent.
+"""Explore in a real browser: ``python -m benchmarks.browsing DATA`` measures a visitor's waits and the bytes sent.
 
-A headless Chromium clicks through games played at random: a square, then an outcome.  A click is timed inside of the
-page, from the event to the frame that shows the new numbers.  Bytes are those on the wire, compressed, with headers.
-Times grow when other programs use the processor: the load is told.
+A headless Chromium clicks through games played at random: a square, then an outcome.  A click is timed inside the page,
+from the event to the frame that shows the new numbers.  Bytes are those on the wire, compressed, with headers.  Times
+grow when other programs use the processor, so the load is printed.
 """
 
 from __future__ import annotations

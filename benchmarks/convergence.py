@@ -1,12 +1,12 @@
 """Compare update rules by the gap that they reach, over iterations and over time.
 
-A variant is an algorithm and what differs from its authors' parameters, such as "dcfr,gamma=3" or
+A variant is an algorithm with changes to its authors' parameters, such as "dcfr,gamma=3" or
 "sapcfr+,updates=simultaneous,precision=float64": keys of the section "solve" of config.yaml.
 
-Each evaluation adds a line of JSON to DIR/benchmarks/NAME.jsonl.  A variant of which the file knows as many
-iterations already is left out, so the same command goes on after an interruption, and more iterations or variants
-may be asked for later.  The time spent on evaluations does not count; if a machine is busy with other work,
-processor seconds mean more than elapsed ones.
+Each evaluation adds a line of JSON to DIR/benchmarks/NAME.jsonl.  Variants that already have as many iterations
+there are skipped, so the same command continues after an interruption, and later runs may ask for more iterations
+or variants.  The time spent on evaluations does not count; on a busy machine, processor seconds mean more than
+elapsed ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Load on a course: ``python -m benchmarks.course_load`` starts one on the loopback, and tells what it stood.
+"""Load on a course: ``python -m benchmarks.course_load`` starts one on the loopback, and measures how it copes.
 
 Many teams upload at the same time, now and then a wrong file, while somebody reads the leaderboard; halfway, the
 worker and then the web server are killed. All verdicts are compared with the package's own results.

@@ -1,9 +1,9 @@
-"""The interface of exp-a-spiel beside exp-a-spiel itself: processor seconds and memory, in one run.
+"""The interface of exp-a-spiel next to exp-a-spiel itself: processor seconds and memory, in one run.
 
 Each game and program has a process of its own, which makes the traverser and evaluates the uniform strategies once.
-Processor seconds are of all threads, and say little of other programs on the machine; elapsed seconds do.  For the
-package, construction is measured twice: when the structure of the game is made, and when it is read.  Exp-a-spiel takes
-hours of a busy machine for a whole game, so that each figure is also printed on stderr as soon as it is known.
+Processor seconds are of all threads; other programs on the machine hardly change them, but do change elapsed seconds.
+For the package, construction is measured twice: when the structure of the game is made, and when it is read.
+Exp-a-spiel takes hours for a whole game on a busy machine, so each figure also goes to stderr as soon as it is known.
 """
 
 from __future__ import annotations

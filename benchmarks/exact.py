@@ -1,7 +1,7 @@
-"""The lazy double oracle from nothing to an exact pair, whole and without its parts: ``python -m benchmarks.exact``.
+"""The lazy double oracle from the start to an exact pair, complete and reduced: ``python -m benchmarks.exact``.
 
-Each run is a process of its own; its kernels are compiled before.  The figures are medians of several runs, in turns,
-beside those of the first trial of the method, on another day and machine.
+Each run is a process of its own, which compiles its kernels first.  The figures are medians of several runs, in turns,
+next to those of the first trial of the method, on another day and machine.
 """
 
 from __future__ import annotations

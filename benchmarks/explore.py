@@ -1,4 +1,4 @@
-"""People clicking: ``python -m benchmarks.explore DATA`` serves a solution, and tells how long its pages take.
+"""People clicking: ``python -m benchmarks.explore DATA`` serves a solution, and measures how long its pages take.
 
 Each person looks at a page, waits a while, and follows one of its links, or goes to an infoset of a game played at
 random.  Times are from the request to the whole answer, over the loopback, of the piece that the page's script asks

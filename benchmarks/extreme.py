@@ -1,4 +1,4 @@
-"""How strong the strong bot of Extreme TicTacToe is: games against our example, behind walls, from openings by lot.
+"""How strong the strong bot of Extreme TicTacToe is: games against our example, behind walls, from random openings.
 
 Times are of the processor, so a busy machine changes no result; on an idle one they equal elapsed times.  The log has a
 line for each game: it says what both were given, how the game went, and how deep the strong bot searched.  After an

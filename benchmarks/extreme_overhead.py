@@ -1,4 +1,4 @@
-"""What a move of Extreme TicTacToe costs beside the bot's thinking, next to processes that only exchange bytes.
+"""What a move of Extreme TicTacToe costs besides the bot's thinking, next to processes that only exchange bytes.
 
 Two bots that answer at once play whole matches behind walls.  A turn is everything between two moves: the referee's
 question, the bot's process resumed and stopped, the boards as text in both directions, and their check.  After each

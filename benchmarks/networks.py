@@ -1,7 +1,7 @@
-"""Scores of networks by size, and of populations by their number: processor seconds and memory.
+"""What scores cost, by size of network and number of members: processor seconds and memory.
 
 The networks are nashbench's: JAX, with random weights, two layers of 256 or three of 512, and 1, 4, 16 or 64 members.
-Each measurement has a process of its own, after a score that compiles.  ``python -m benchmarks.networks --game GAME``.
+Each measurement has a process of its own, which first compiles.  ``python -m benchmarks.networks --game GAME``.
 """
 
 from __future__ import annotations

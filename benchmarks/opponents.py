@@ -5,8 +5,8 @@ the best equilibrium strategy for this opponent.  The opponents are uniform play
 all learners' results below DIR/GAME/full/learners, and random deterministic strategies, one for each seed.  Without a
 solution, the column (a) is empty.
 
-Each row is a line of JSON in DIR/benchmarks/opponents-GAME.jsonl.  Rows that the file knows are left out, so that the
-same command goes on after an interruption.  `--table` prints the file as a table in Markdown.
+Each row is a line of JSON in DIR/benchmarks/opponents-GAME.jsonl.  Rows that are already there are skipped, so the same
+command continues after an interruption.  `--table` prints the file as a table in Markdown.
 """
 
 from __future__ import annotations

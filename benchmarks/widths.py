@@ -1,8 +1,8 @@
 """How long the lazy double oracle takes until the proven interval is narrow: the table of docs/lab/frontier.md.
 
 ``python -m benchmarks.widths GAME ...`` prints a row for each game: processor seconds until the interval has each of
-some widths, and the number of sequences then.  From the curve of one board, scaled to the time of another at a width of
-0.1, follows what remains of the other; the page says how good such an estimate was.
+some widths, and the number of sequences then.  The curve of one board, scaled to the time of another at a width of 0.1,
+predicts the rest of the other's; the page says how good such an estimate was.
 """
 
 from __future__ import annotations
