@@ -1,6 +1,6 @@
 """The bots that teams have handed in: files and verdicts, in an SQLite database.
 
-A file and its row are one commit: what was confirmed is never lost.
+A file and its row are committed together, so that a confirmed bot is never lost.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from pttt_ooc.site.service.sqlite import PlayDatabase
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
 MISSING = "THE SERVER LACKS A MODULE"
-"""The verdict on a bot that imports a module that is allowed and missing.
+"""The verdict on a bot that imports an allowed module that the server lacks.
 
-The same file may be handed in again then, and after :data:`UNCHECKED`.
+The same file may be handed in again after this verdict, and after :data:`UNCHECKED`.
 """
 MOST = 200
-"""Bots that are kept for each team; the oldest others are deleted, but not the latest accepted one."""
+"""How many bots of each team are kept; older ones are deleted, but never the latest accepted one."""
 
 
 class LeagueTables(DeclarativeBase):
@@ -54,7 +54,7 @@ class Bot(Judged, LeagueTables):
     python, why
         The Python that runs it, and the reason.
     changes
-        Changes of the conversion from Python 2.
+        What the conversion from Python 2 changed.
     message, detail, printed, moves, load_seconds, slowest, warnings, breaches
         See :class:`pttt_ooc.other_games.extreme.bot_check.Finding`.
     """
@@ -106,7 +106,7 @@ class Bots:
     Raises
     ------
     StoreError
-        If the database cannot be used; so do the methods.
+        If the database cannot be used; the methods raise it, too.
     """
 
     def __init__(self, league: League) -> None:
@@ -144,7 +144,7 @@ class Bots:
         Raises
         ------
         SubmissionError
-            If the team may not hand in one now.
+            If the team may not hand in a bot now.
         """
         digest, now = hashlib.sha256(content).hexdigest(), time.time()
         with self.database.writing() as session:
@@ -237,7 +237,7 @@ class Bots:
         Parameters
         ----------
         under_way
-            Numbers of bots that are being checked; other begun checks have ended without a verdict.
+            Numbers of bots that are being checked; other checks that were begun have ended without a verdict.
         """
         with self.database.writing() as session:
             while True:
@@ -287,7 +287,7 @@ class Bots:
             return list(session.scalars(select(Bot).where(*_PLAYS).order_by(Bot.id)))
 
     def rule(self, number: int, ruling: str) -> Bot:
-        """Withdraw a bot, or no longer; SubmissionError if there is none, or the tournament has begun."""
+        """Withdraw a bot, or undo that; SubmissionError if there is no such bot, or the tournament has begun."""
         if self._settings.has_begun:
             raise SubmissionError(
                 "The tournament has begun, and its bots stay as they are; adjust the points instead.", 409
