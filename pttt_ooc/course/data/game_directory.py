@@ -85,7 +85,7 @@ def make_game(database: Database, data: Path, game: str) -> CourseSettings:
 
 
 def mirror_teams(course: Database, own: Database) -> None:
-    """Give a further game the course's teams; the strategies of a removed team are deleted.
+    """Give a further game the course's teams; the strategies of a removed or renamed team are deleted.
 
     The game also learns which teams have no standing in it.
     """

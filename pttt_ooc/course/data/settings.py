@@ -322,7 +322,7 @@ def check_openid(settings: CourseSettings, data: Path) -> None:
 
 
 def secret_of(settings: CourseSettings, data: Path) -> str:
-    """This server's secret at the OpenID provider; empty if it has none.  CourseError if the file cannot be read."""
+    """The server's secret at the OpenID provider; empty if it has none.  CourseError if the file cannot be read."""
     if settings.openid_secret is None:
         return ""
     try:
