@@ -1,4 +1,4 @@
-"""The strategies that somebody may look at: the team's own, the baseline, and the solution, if it is to be seen."""
+"""The strategies that somebody may look at: the team's own, the baseline, and the solution, unless it is hidden."""
 
 from __future__ import annotations
 
