@@ -74,7 +74,7 @@ class WalledAgent:
         Raises
         ------
         ForfeitError
-            If the agent has failed, is too slow, or does not answer with a number of a move.
+            If the agent has failed, is too slow, or does not answer with the number of a move.
         """
         assert self._process is not None
         if self.forfeit is not None:

@@ -191,7 +191,7 @@ def check_open(
 def veil(session: Session, at: float | None = None, game: str | None = None) -> float | None:
     """Since when the public standings of strategies are frozen; None if they are not.
 
-    What teams have begun to upload since then is shown to themselves only.
+    Submissions whose upload began since then are shown only to their own team.
 
     Parameters
     ----------

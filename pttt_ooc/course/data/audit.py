@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data.term_tables import LogLine
 
 CONSOLE = "console"
-"""Who acted, in the log, if somebody used a command on the server itself."""
+"""The log's name for somebody who used a command on the server itself."""
 
 
 def note(session: Session, by: str, what: str, **facts: Any) -> None:

@@ -324,7 +324,7 @@ class Formula:
         Raises
         ------
         CourseError
-            If it has none, such as for a division by zero.
+            If it has none, for example because of a division by zero.
         """
         try:
             found = float(self._value(self._tree, numbers))

@@ -125,7 +125,7 @@ def public_bests(session: Session, until: float | None = None) -> Bests:
 
 
 def is_shown(until: float | None, viewer: int | None) -> ColumnElement[bool]:
-    """The condition for a submission to be shown to a team: its own, or neither hidden nor begun since a freeze.
+    """The condition for a submission to be shown to a team: its own, or one neither hidden nor begun since a freeze.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Storage:
     ----------
     uploads, incoming, gradients, index, certificates, samples
         Directories: whole uploads, uploads being received, a Zarr group for each gradient, the index of the game,
-        what teams have asked to be proven, sampled games of each strategy.
+        certificates that teams have asked for, sampled games of each strategy.
     """
 
     def __init__(self, data: Path) -> None:

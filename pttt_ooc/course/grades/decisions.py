@@ -130,7 +130,7 @@ class Desk:
         Raises
         ------
         CourseError
-            If teams do not choose in this assignment, or none of the team's submissions that may count has the number.
+            If teams do not choose in this assignment, or `number` is not a submission of the team that may count.
         """
         of, to = _find(self.session, team, assignment)
         if to.choice != PICK:

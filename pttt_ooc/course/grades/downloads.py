@@ -52,7 +52,7 @@ class _Member:
 
 
 def members_of(session: Session, storage: Storage, name: str, only: Team | None = None) -> list[_Member]:
-    """The files in an assignment's zip: uploads that began within their team's dates; CourseError if there is none.
+    """The files in an assignment's zip: uploads begun within their team's dates; CourseError for an unknown name.
 
     Files of strategies that several assignments share are in the zip of each.
 
@@ -90,7 +90,7 @@ def members_of(session: Session, storage: Storage, name: str, only: Team | None 
         for report in session.scalars(select(Report).where(Report.assignment_id == assignment.id).order_by(Report.id)):
             given = re.sub(r"[^A-Za-z0-9._-]", "_", report.given)[-80:]
             rows.append((report, f"report-{report.id}-{given}", storage.upload(report.file), report.note))
-    # Of these, the uploads that wanted teams began within their own dates, extensions included.
+    # From these, the uploads that the wanted teams began within their own dates, extensions included.
     for row, file, content, note in rows:
         team = teams.get(row.team_id)
         if team is None or (only is not None and team.id != only.id) or not dates.dates(team.id).takes(row.counts_from):

@@ -147,7 +147,7 @@ def compute_with_late_days(session: Session, data: Path) -> tuple[Grades, LateDa
 
 @dataclass(frozen=True)
 class _Given:
-    """What people have decided: of each kind of decision, what holds now."""
+    """The decisions of people that hold now."""
 
     marks: Mapping[tuple[int, int], Mapping[str, float]]
     adjustments: Mapping[tuple[int, int], float]
@@ -315,6 +315,6 @@ def is_graded(session: Session) -> bool:
 
 
 def settle_if_graded(session: Session, data: Path, because: str) -> None:
-    """Do as :func:`settle`, if there is anything to grade, for example after teams have changed, and so ranks."""
+    """Call :func:`settle` if there is anything to grade: after a change of teams, which changes ranks and late days."""
     if is_graded(session):
         settle(session, data, because)

@@ -367,7 +367,7 @@ def rehearse(
     opened
         Opens the function that judges; None: the one of the kind's worker.
     on_progress
-        Called before each submission with the numbers of those that are judged and of all.
+        Called before each submission: how many are judged, and how many there are.
 
     Raises
     ------

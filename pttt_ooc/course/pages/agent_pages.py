@@ -105,7 +105,7 @@ def _ranking(
             "by_rule": _by_rule(rows, course),
         }
 
-    # Only if something is frozen or hidden do readers see different standings.
+    # Readers see different standings only if something is frozen or hidden.
     reader = (viewer, everything) if frozen or some_hidden(session, assignment) else None
     known = course.cache.current(("agents", assignment.id, reader), stamp, make)
     settings = settings_of(assignment.settings)

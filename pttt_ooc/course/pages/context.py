@@ -169,7 +169,7 @@ Number = Annotated[int, InPath(ge=1, lt=1 << 31)]
 
 
 def reader(request: Request, team: Team | None) -> Account | None:
-    """Who is signed in, for the head of the page: a team, or somebody with rights."""
+    """Who is signed in, for the head of the page: a team, or a person without one."""
     account: Account | None = team or getattr(request.state, "account", None)
     return account
 
@@ -222,7 +222,7 @@ def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
 
 
 def under_way(row: Judged, place: int | None, pulse: Path) -> dict[str, Any]:
-    """How far a judgement is, for its page: ``place`` in the queue, the worker's ``sign`` of life, and the ``stamp``."""
+    """How far a judgement is, for its page: ``place`` in the queue, the worker's ``sign`` of life, and a ``stamp``."""
     sign = read_sign(pulse)
     stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{sign.waits_for}"
     return {"place": place, "sign": sign, "stamp": stamp}

@@ -50,7 +50,7 @@ class Staff(_PersonAccount):
 
 
 def person_behind(account: Account | None) -> Person | None:
-    """The person who is signed in; None for a team's token, and for nobody."""
+    """The person who is signed in; None for a team's token, or if nobody is signed in."""
     if isinstance(account, Staff | Student):
         return account.person
     return account.__dict__.get(_MEMBER) if isinstance(account, Team) else None
@@ -125,7 +125,7 @@ class TeamAccounts:
         sessions.end(self._database, value)
 
     def page_of(self, account: Account) -> str:
-        """The page of an account: the desk for people with rights, Account for students, its own for a team's token."""
+        """The page of an account: the desk for people with rights, /account for students, the team's for its token."""
         if isinstance(account, Staff):
             return DESK.target
         return "/account" if person_behind(account) else f"/teams/{account.id}"

@@ -104,7 +104,7 @@ POST_SECONDS = 10.0
 """Seconds for a connection, and for each step of an answer."""
 
 _NAT64, _UNICAST = ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2000::/3")
-_SPECIAL = [  # of IANA's special purposes, those that are no host's, and not or only lately in Python's list
+_SPECIAL = [  # IANA's special purposes that Python's list lacks, or lacked until lately; no host has such an address
     ipaddress.ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2001:db8::/32", "3fff::/20")
 ]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
