@@ -183,7 +183,7 @@ class Bots:
         return session.scalar(accepted.order_by(Bot.id.desc()).limit(1))
 
     def playing_bot(self, team: int) -> Bot | None:
-        """A team's latest accepted bot, which plays for it."""
+        """A team's latest accepted bot that is not withdrawn: it plays for the team."""
         with self.database.reading() as session:
             return self._latest(session, team)
 
@@ -214,7 +214,8 @@ class Bots:
     def _line(session: Session) -> list[Bot]:
         """The bots without a verdict in the order of their checks: the teams take turns.
 
-        Each team's first bot comes first; among these, the one of the team whose last check is longest ago.
+        Bots that are being checked come first, then each team's first bot, beginning with the team whose last check is
+        longest ago, then each team's second bot, and so on.
         """
         waiting = session.scalars(select(Bot).where(Bot.status.in_(UNFINISHED)).order_by(Bot.id)).all()
         begun = select(Bot.team_id, func.max(Bot.changed_at)).where(Bot.status != QUEUED).group_by(Bot.team_id)
@@ -282,7 +283,7 @@ class Bots:
             return session.scalar(select(func.min(Bot.received_at)).where(Bot.status.in_(UNFINISHED)))
 
     def list_accepted(self) -> list[Bot]:
-        """All accepted bots, without their files."""
+        """All accepted bots that are not withdrawn, without their files."""
         with self.database.reading() as session:
             return list(session.scalars(select(Bot).where(*_PLAYS).order_by(Bot.id)))
 
@@ -300,7 +301,7 @@ class Bots:
             return found
 
     def playing_bots(self, content: bool = False) -> list[Bot]:
-        """Each team's latest accepted bot, with its file if asked for."""
+        """The bot that plays for each team, with its file if asked for; see :meth:`playing_bot`."""
         latest = select(func.max(Bot.id)).where(*_PLAYS).group_by(Bot.team_id)
         query = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
         with self.database.reading() as session:

@@ -5,8 +5,8 @@ slot (or none), with the number of late days that it costs.  The option with the
 
 Every person has some free late days.  A late upload that counts costs late days of everybody who was in the team then
 or is in it now; as many of them are free as the person with the fewest has left.  For one assignment a person pays only
-once, for the latest of all their teams.  So a change of teams or members brings no new late days.  A team whose members
-are unknown pays for itself.
+once, the most that any of their teams owes.  So a change of teams or members brings no new late days.  A team whose
+members are unknown pays for itself.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def is_shown(until: float | None, viewer: int | None) -> ColumnElement[bool]:
 
 
 def leaderboard(session: Session, sort: str = "sum", until: float | None = None) -> list[Standing]:
-    """All teams, best first by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; teams without a figure come last.
+    """All teams but the house, by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``, best first; without a figure last.
 
     For `until` see :func:`public_bests`.
     """

@@ -83,7 +83,7 @@ class Desk:
         return self._note_and_settle("mark", of, to, criterion=criterion, points=points, comment=comment)
 
     def adjust(self, team: str, assignment: str, points: float, reason: str) -> list[GradeRow]:
-        """Add points or take them away, with a reason that the team sees; CourseError if something is missing."""
+        """Add points or take them away, with a reason that the team sees; CourseError if something is refused."""
         of, to = _find(self.session, team, assignment)
         if not -10_000 <= points <= 10_000:
             raise CourseError(f"An adjustment has -10000 to 10000 points, not {points:g}.")

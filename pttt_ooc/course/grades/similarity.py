@@ -205,7 +205,7 @@ def _strategies(session: Session, data: Path) -> Iterator[Alike]:
 
 
 def _bots(session: Session, data: Path) -> Iterator[Alike]:
-    """The latest accepted bots of all teams of each league."""
+    """Pairs that are alike, of the latest accepted bots of all teams in each league."""
     library = {**shipped_bots(), **handed_out(data)}
     for name in (None, *further_leagues(session)):
         with open_bots(league_directory(data, name)) as bots:
@@ -215,7 +215,7 @@ def _bots(session: Session, data: Path) -> Iterator[Alike]:
 
 
 def _agents(session: Session, data: Path) -> Iterator[Alike]:
-    """The latest accepted agents of all teams in each assignment."""
+    """Pairs that are alike, of the latest accepted agents of all teams in each assignment."""
     storage = Storage(data)
     for assignment in all_assignments(session, AGENTS):
         latest: dict[int, Agent] = {}
@@ -241,7 +241,7 @@ class _File:
 def _files(
     session: Session, kind: str, of: str, files: Iterable[_File], library: Mapping[str, frozenset[int]]
 ) -> Iterator[Alike]:
-    """Files of different teams, with each other and with the code that is handed out."""
+    """Pairs that are alike, of files of different teams, or of a file and the code that is handed out."""
     names = {team.id: team.own_name for team in session.scalars(select(Team))}
     known = [(one, Code.of(one.content, library)) for one in files if one.team in names]
     for one, code in known:

@@ -86,7 +86,7 @@ def open_links(session: Session, team: Team) -> list[Invitation]:
 
 
 def revoke(session: Session, by: str, number: int, team: Team | None = None) -> None:
-    """Make a link unusable; CourseError if the team, or the course, has no such link that can be used."""
+    """Make a link unusable; CourseError if there is none (of the team), or it was used or revoked."""
     found = session.get(Invitation, number)
     if found is None or found.used_at or found.revoked_at or (team is not None and found.team_id != team.id):
         raise CourseError(f"There is no open link {number}{f' of {team.name}' if team else ''}.")

@@ -240,7 +240,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
     Raises
     ------
     CourseError
-        If the role, name or address is refused, or it is a student's address.
+        If the role, name or address is refused, or the address is that of a student in a team.
     """
     if role not in ROLES or role == STUDENT:
         raise CourseError(f"There is no role {role!r} with rights; choose instructor or assistant.")

@@ -18,7 +18,7 @@ from pttt_ooc.course.data.models import BrowserSession, Team
 from pttt_ooc.course.data.term_tables import Person
 
 MOST = 100
-"""Maximum sessions of a team; a new one ends the oldest."""
+"""Maximum sessions of a team or person; a new one ends the oldest."""
 
 
 def begin(database: Database, who: Team | Person, seconds: float) -> str:

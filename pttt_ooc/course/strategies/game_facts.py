@@ -174,7 +174,7 @@ def check_orders(data: Path, settings: CourseSettings) -> None:
 
 
 def settle_orders(database: Database, storage: Storage, settings: CourseSettings) -> None:
-    """Record the order of rows; if it has changed, the baseline's files are removed, to be made in the new order.
+    """Record the order of rows; if it has changed, the strategies of the baseline, to be made anew, and the house go.
 
     Raises
     ------

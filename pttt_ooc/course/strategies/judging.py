@@ -97,7 +97,7 @@ class Judge:
         self._complete = ""  # the revision at which the matrix was complete
 
     def judge_next(self) -> bool:
-        """Judge the next submission without a verdict; returns whether there was one."""
+        """Judge the next submission, or complete the matrix if none waits; returns whether there was anything to do."""
         with self.database.reading() as session:
             number = queue.next_up(session)
         if number is None:
