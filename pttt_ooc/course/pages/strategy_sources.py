@@ -48,7 +48,7 @@ class SubmittedSources:
         return [*solution, uniform(), *(self._own(account) if account else [])]
 
     def open_to_play(self) -> Sequence[Source]:
-        """The strategies that everybody may play against: the solution if it is shown, the baseline, opened submissions."""
+        """What everybody may play against: the solution if it is shown, the baseline, and opened submissions."""
         with self._course.database.reading() as session:
             found = submissions.list_open(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
