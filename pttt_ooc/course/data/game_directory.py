@@ -1,4 +1,4 @@
-"""The directories of a course's further games: where they are, how they are made, who is in them, who answers."""
+"""The directories of a course's further games: where they are, how they are made, their teams and answerers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import CourseError
 
 FOLDER = "games"
-"""The directory in a course's directory that has those of its further games."""
+"""The folder in a course's directory that holds the directories of its further games."""
 
 _ADDRESS = "answerer.address"
 """The file in a further game's directory with the address of its answerer's socket."""
@@ -85,9 +85,9 @@ def make_game(database: Database, data: Path, game: str) -> CourseSettings:
 
 
 def mirror_teams(course: Database, own: Database) -> None:
-    """Make the teams of a further game those of the course; with a team, its strategies go.
+    """Give a further game the course's teams; the strategies of a removed or renamed team are deleted.
 
-    Who has no standing in the game is told, too.
+    The game also learns which teams have no standing in it.
     """
     with own.reading() as session:
         game = session.get_one(Fact, "game").value

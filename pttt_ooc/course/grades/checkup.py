@@ -1,5 +1,5 @@
-"""What of a course needs attention: disk, memory, clock, workers, queues, files, grades, judgements that failed, and
-marks that are missing.
+"""What needs attention in a course: disk, memory, clock, workers, queues, files, grades, failed judgements, and missing
+marks.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ LONG = 600.0
 """Seconds that a submission may wait."""
 
 _DAY = 86400.0
-_DISK = 10  # times the reserve: less is told
+_DISK = 10  # times the reserve: less free space is reported
 _MEMORY = 500_000_000  # bytes; the judge of the course's game takes 1.7 GB more than it keeps while it judges
 _CLOCK = 60.0  # seconds by which a time may be in the future
-_LATEST = 20  # verdicts whose mean time foretells how long the queue takes
+_LATEST = 20  # verdicts whose mean time predicts how long the queue takes
 
 
 def run_check(what: str, check: Callable[[], list[str]]) -> list[str]:
-    """The sentences of a check, or one sentence if it cannot be made: what it looks at is damaged, or not readable."""
+    """The sentences of a check, or one sentence if it fails, as what it looks at is damaged or unreadable."""
     try:
         return check()
     except PtttError as error:
@@ -67,7 +67,7 @@ def run_check(what: str, check: Callable[[], list[str]]) -> list[str]:
 
 
 def problems(database: Database, storage: Storage) -> list[str]:
-    """A sentence for each problem; the most urgent first.  What cannot be looked at is a problem, too."""
+    """A sentence for each problem, the most urgent first.  A check that fails is a problem, too."""
     data, found = storage.data, []
     games: list[str] = []
     leagues: list[Path] = [data]
@@ -106,7 +106,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
 
 
 def _missing_leagues(session: Session, data: Path) -> list[str]:
-    """The assignments of bots without a league, which nobody can hand in anything for."""
+    """The assignments of bots without a league, for which no bots can be handed in."""
     found = [(one.name, missing_league(data, further_of(one))) for one in all_assignments(session, BOTS)]
     return [f"Assignment {name}: {missing}" for name, missing in found if missing]
 
@@ -171,14 +171,14 @@ def damaged_files(database: Database, storage: Storage) -> list[str]:
 
 
 def _damaged_files_of_game(directory: Path, game: str) -> list[str]:
-    if not (directory / DEFAULT).is_file():  # told elsewhere
+    if not (directory / DEFAULT).is_file():  # reported elsewhere
         return []
     with closing(Database.of(directory, None, game, prepared=True)) as database:
         return [f"In {game}: {told}" for told in damaged_files(database, Storage(directory))]
 
 
 def unsettled_grades(database: Database, storage: Storage) -> list[str]:
-    """A sentence if grades are not yet in the history, as after a kill between a verdict and its grades."""
+    """A sentence if grades are not yet in the history, for example after a kill between a verdict and its grades."""
     with database.reading() as session:
         if not is_graded(session):
             return []
@@ -199,7 +199,7 @@ def _has_changed(storage: Storage, row: Submission | Report | Agent) -> bool:
     try:
         with open(storage.upload(row.file), "rb") as file:
             return hashlib.file_digest(file, upload_hash).hexdigest() != row.digest
-    except FileNotFoundError:  # told as lost
+    except FileNotFoundError:  # reported as lost
         return False
     except OSError:  # it cannot be read any more
         return True
@@ -288,7 +288,7 @@ def _league(place: Path, data: Path) -> list[str]:
 
 
 def _practice(league: League, of: str) -> list[str]:
-    """Which bots do not practise with each other any more."""
+    """A sentence for each two bots that do not practise with each other any more."""
     from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
 
     record = PracticeRecord.read(league.practice)
@@ -302,7 +302,7 @@ def _practice(league: League, of: str) -> list[str]:
 
 
 def _tournament(league: League) -> list[str]:
-    """What is damaged of a tournament that has begun."""
+    """What is damaged in a tournament that has begun."""
     from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record
 
     directory = league.tournament
@@ -373,7 +373,7 @@ def _judgements(session: Session) -> list[str]:
 
 
 def _guests(session: Session) -> list[str]:
-    """Teams of guests only, who may be honest students: an instructor has to let them in."""
+    """Teams that have only guests; they may be honest students, whom an instructor must let in."""
     out = without_rank(session) - left_by_all(session)
     return [
         f"The team {session.get_one(Team, number).own_name} takes no rank, as no instructor has let its members into "

@@ -1,4 +1,4 @@
-"""What `pttt course doctor` says of a course: its problems, and what is damaged or missing in its directory."""
+"""What `pttt course doctor` says about a course: its problems, and what is damaged or missing in its directory."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def diagnosis(data: Path, digests: bool = False) -> list[str]:
     with explain_errors(f"look into {data}"):
         there = any((data / name).exists() for name in (SETTINGS, DEFAULT))
     if not there:
-        read_settings(data)  # says so
+        read_settings(data)  # raises the error
     damage = run_check("the databases", lambda: [told for file in _databases(data) for told in _damage_of(file)])
     return list(dict.fromkeys([*damage, *run_check("the course", partial(_of_course, data, digests))]))
 
 
 def notes(data: Path) -> list[str]:
-    """Whether students of the course in `data` see the solutions that there are; nothing if it cannot be read."""
+    """Sentences on whether students of the course in `data` see its solutions; none if it cannot be read."""
     with suppress(PtttError, SQLAlchemyError, OSError):
         settings = read_settings(data)
         if settings.database_url is None and not (data / DEFAULT).is_file():

@@ -108,7 +108,7 @@ def list_submissions(
     team: TeamName = None,
     status: Annotated[str | None, Query(pattern=f"^({'|'.join(STATUSES)})$")] = None,
 ) -> SubmissionsOut:
-    """All submissions, latest first, a page at a time; while standings are frozen, the newer ones are your own."""
+    """All submissions, latest first, a page at a time; while standings are frozen, newer ones are only your own."""
     account = known_bearer(request, shell)
     with course.database.reading() as session:
         shown_if = shown_to(session, account)

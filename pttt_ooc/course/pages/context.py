@@ -83,7 +83,7 @@ class Course:
         return cls(settings, storage, database, storage.secret())
 
     def of_game(self, game: str) -> Course:
-        """The side of a further game, with its own directory; raises what :meth:`open` raises."""
+        """The `Course` of a further game, with its own directory; raises what :meth:`open` raises."""
         with self._opening:
             if game not in self._further:
                 with private():
@@ -98,7 +98,7 @@ class Course:
     def leaderboard(self, session: Session) -> list[Standing]:
         """The public leaderboard as it is now; see :func:`~pttt_ooc.course.data.standings.leaderboard`.
 
-        Its figures, ranks and teams are of now; other columns of its submissions may be of an earlier moment.
+        Its figures, ranks and teams are current; other columns of its submissions may be older.
         """
 
         def make() -> dict[str, list[Standing]]:
@@ -114,7 +114,7 @@ class Course:
 
     @property
     def limits(self) -> Limits:
-        """How many strategies a team may submit; a file of the other player does not count."""
+        """How many strategies a team may submit; a file for the wrong player does not count."""
         counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
         s = self.settings
         hourly, daily = s.submissions_per_hour, s.submissions_per_day
@@ -151,7 +151,7 @@ def _team_signed_in(request: Request, account: Annotated[Account | None, Depends
 
 
 def needed_team(request: Request, team: Team | None, otherwise: str) -> Team:
-    """The team that is signed in; 401 with the sentence `otherwise` for nobody, 403 for somebody who is in none."""
+    """The team that is signed in; 401 with the sentence `otherwise` if nobody is, 403 for a person without a team."""
     if team is None and reader(request, team) is None:
         raise HTTPException(401, otherwise)
     if team is None:
@@ -169,13 +169,13 @@ Number = Annotated[int, InPath(ge=1, lt=1 << 31)]
 
 
 def reader(request: Request, team: Team | None) -> Account | None:
-    """Who is signed in, for the head of the page: a team, or somebody with rights."""
+    """Who is signed in, for the head of the page: a team, or a person without one."""
     account: Account | None = team or getattr(request.state, "account", None)
     return account
 
 
 def no_team(named: int | str) -> HTTPException:
-    """The refusal of an address that names a team that is not there."""
+    """The error for an address that names an unknown team."""
     return HTTPException(404, f"There is no team {named}.")
 
 
@@ -187,12 +187,12 @@ def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:
 
 
 def is_inside(found: Judged, account: Account | None) -> bool:
-    """Whether somebody is of a submission's team, or has rights."""
+    """Whether somebody is in a submission's team, or has rights."""
     return isinstance(account, Staff) or (account is not None and account.id == found.team_id)
 
 
 def check_shown(session: Session, found: Judged, account: Account | None) -> None:
-    """404 if a submission is hidden from somebody, by a ruling or until the standings are unveiled."""
+    """Raise 404 if a submission is hidden from somebody, by a ruling or until the standings are unveiled."""
     until, own = veil(session), is_inside(found, account)
     if found.ruling and not own:
         raise HTTPException(404, f"There is no submission {found.id}.")
@@ -208,7 +208,7 @@ Row = TypeVar("Row", bound=Judged | Pair)
 
 
 def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
-    """A submission for its team, or any for people with rights; the same 404 for another team's as for none.
+    """A submission, for its team or people with rights; another team's gives the same 404 as a missing one.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
 
 
 def under_way(row: Judged, place: int | None, pulse: Path) -> dict[str, Any]:
-    """How far a verdict is, for its page: ``place`` in the queue, ``sign`` of life of the worker, and the ``stamp``."""
+    """How far a judgement is, for its page: ``place`` in the queue, the worker's ``sign`` of life, and a ``stamp``."""
     sign = read_sign(pulse)
     stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{sign.waits_for}"
     return {"place": place, "sign": sign, "stamp": stamp}

@@ -175,7 +175,7 @@ async def rejudge(request: Request, course: UsedCourse, shell: UsedShell, accoun
 
 
 def _chosen_numbers(session: Session, course: Course, fields: dict[str, str]) -> dict[str, list[int]]:
-    """The numbers of what is to be judged again, by kind; only kinds of which something is chosen."""
+    """The numbers of the submissions to judge again, by kind; a kind without any is left out."""
     if fields.get("which") != "all":
         given = [name.partition("-") for name in fields if _CHOSEN.fullmatch(name)]
         found = {kind: [int(number) for one, _, number in given if one == kind] for kind in rejudging.NOUNS}
@@ -196,7 +196,7 @@ def _chosen_numbers(session: Session, course: Course, fields: dict[str, str]) ->
 @router.get("/rejudgements/{number}")
 @router.get("/parts/rejudgements/{number}")
 def rejudgement_page(request: Request, course: UsedCourse, account: Allowed, number: Number) -> Response:
-    """How far judging again is, and what a dry run has found."""
+    """The progress of judging again, and what a dry run has found."""
     facts = {"team": None, **_rejudgement(course, number)}
     return render_renewed(request, "course/desk_rejudgement.html", "course/parts/rejudgement.html", account, **facts)
 
@@ -273,7 +273,7 @@ for _what in _DECISIONS:
 
 
 async def _transact(course: Course, account: Account | None, work: Callable[[Desk], T]) -> T:
-    """Do something at the desk of who asks; what is refused is 400, if it says nothing else."""
+    """Do something at the desk of the person who asks; a refusal is 400, unless it has its own status."""
     assert isinstance(account, Staff)
     by = account.person.email
 

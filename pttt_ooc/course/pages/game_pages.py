@@ -66,7 +66,7 @@ def _board(course: Course, game: str, account: Account | None) -> RankedGame:
 
 @dataclass(frozen=True)
 class _Query:
-    """What an address says of the leaderboard and of the matrix."""
+    """What an address says about the leaderboard and the matrix."""
 
     asked: AskedRanking
     rows: Order = "team"

@@ -65,7 +65,7 @@ class SubmissionOut(BaseModel):
         compared: Comparison | None = None,
         sign: Sign | None = None,
     ) -> SubmissionOut:
-        """A row of the database, and, if they are known, where it stands and what the worker does."""
+        """From a row of the database and, if they are known, its place and what the worker does."""
         ahead = compared.ahead if compared else None
         received = moment(s.received_at)
         assert received is not None
@@ -216,5 +216,5 @@ class AgentStanding(BaseModel):
 
     @classmethod
     def of(cls, row: Row) -> AgentStanding:
-        """Of a row of the standings."""
+        """From a row of the standings."""
         return cls(rank=row.rank, team=row.team.name, score=row.agent.score or 0.0, league=row.league, met=row.met)

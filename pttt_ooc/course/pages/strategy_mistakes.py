@@ -33,7 +33,7 @@ from pttt_ooc.site.shell.shell import Account
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")
 _BAR = 704  # width of the picture of the parts
-_SEEN = 2  # a shorter piece of the picture is not seen
+_SEEN = 2  # a shorter piece of the picture is not visible
 _PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainder"}
 _WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
 _KINDS = {"own mistake": "own", "opening": "openings"}
@@ -80,7 +80,7 @@ def _own(course: Course, account: Account | None, number: int) -> Submission:
 
 
 def _course_of(explorer: UsedExplorer) -> Course:
-    """The `Course` of the game that is meant."""
+    """The `Course` of the game that the page is about."""
     assert isinstance(explorer.sources, SubmittedSources)
     return explorer.sources.course
 
@@ -210,9 +210,9 @@ def _bar(answer: Message) -> Bar:
 def _row(
     game: Game, answer: Message, one: Mapping[str, Any], key: str, player: int, of: str, hidden: bool
 ) -> dict[str, Any]:
-    """One of the worst infosets, with its page, on which the submission meets the solution, if that is to be seen.
+    """One of the worst infosets, with its page, where the submission meets the solution, or Uniform if it is `hidden`.
 
-    At an opening the probabilities are the solution's.
+    At an opening the probabilities are the solution's; if it is hidden, they are zeros.
     """
     other = UNIFORM if hidden else SOLUTION
     strategies = (key, other) if player == 0 else (other, key)

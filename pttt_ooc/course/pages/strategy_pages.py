@@ -258,7 +258,7 @@ def about(request: Request, course: UsedCourse, team: Signed) -> Response:
 
 # ---------------------------------------------------------------------------------------------
 # What the course hands out: the starter kit, and the lists of infosets
-_KEPT = "no-cache"  # by caches, which ask each time whether it is still the same
+_KEPT = "no-cache"  # caches may keep it, and ask each time whether it is still the same
 _MAKING = "The starter kit is being made; come back in a minute."
 
 
@@ -274,7 +274,7 @@ def starter_kit(request: Request, course: UsedCourse) -> Response:
 
 @router.get("/player{player}-infosets.txt")
 def infosets(request: Request, course: UsedCourse, player: Annotated[int, Path(ge=0, le=1)]) -> Response:
-    """A player's list of infosets: for those who take it, compressed."""
+    """A player's list of infosets, compressed for programs that take it so."""
     kit = _kit(course.handout)
     gzipped = _takes_gzip(request)
     headers = {**_headers(f"{kit.revision}-{player}{'-gzip' if gzipped else ''}"), "Vary": "Accept-Encoding"}
@@ -298,7 +298,7 @@ def _headers(tag: str) -> dict[str, str]:
 
 
 def _is_known(request: Request, tag: str) -> bool:
-    """Whether the browser has it already."""
+    """Whether the browser has this file already."""
     known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
     return tag in known or "*" in known
 

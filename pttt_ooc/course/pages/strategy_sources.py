@@ -1,4 +1,4 @@
-"""The strategies that somebody may look at: the team's own, the baseline, and the solution, if it is to be seen."""
+"""The strategies that somebody may look at: the team's own, the baseline, and the solution, unless it is hidden."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class SubmittedSources:
         return [*solution, uniform(), *(self._own(account) if account else [])]
 
     def open_to_play(self) -> Sequence[Source]:
-        """The strategies that everybody may play against: the solution, the baseline, and opened submissions."""
+        """What everybody may play against: the solution if it is shown, the baseline, and opened submissions."""
         with self._course.database.reading() as session:
             found = submissions.list_open(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]

@@ -24,7 +24,7 @@ from pttt_ooc.site.shell.shell import Shell
 
 Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]
-_FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
+_FIELDS_BYTES = 8192  # of all fields except the file, headers of parts included
 _SILENT_SECONDS = 60.0  # seconds without a byte
 _WHOLE_SECONDS = 3600.0  # seconds for a whole upload: promises of room on the disk must end
 
@@ -126,7 +126,7 @@ class Intake(Generic[Row]):
         The fields of the form, as a sentence names them.
     check_limits
         Raises a SubmissionError if the team may not submit now, while so many other files of it are being received, or
-        what began at this time is taken by no assignment.
+        if no assignment takes a file whose upload began at this time.
     take_in
         Makes a row of a received file; returns it, and whether it is new.
     check_fields
@@ -203,7 +203,7 @@ async def receive(
     Raises
     ------
     HTTPException
-        If the body is no such form, or is too large, or its sender stalls.
+        If the body is not such a form, or is too large, or its sender stalls.
     FullDiskError
         If there is no room for it.
     """
@@ -238,7 +238,7 @@ def form_schema(file: str, **fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _length_of(request: Request, limit: int) -> int:
-    """Length of the body, at most."""
+    """The length of the body, or, if it is not given, the largest that it may have."""
     text = request.headers.get("content-length", "")
     length = int(text) if text.isdecimal() and len(text) < 19 else _longest_body(limit)
     if length > _longest_body(limit):

@@ -1,4 +1,4 @@
-"""Teams, and people with rights, as the accounts of the web application."""
+"""Teams and people as the accounts of the web application."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DESK = Link("/course/desk", "Desk", "Course")
 
 @dataclass(frozen=True)
 class _PersonAccount:
-    """The account of somebody who is no team: the number is below zero."""
+    """The account of a person who is in no team: the number is below zero."""
 
     person: Person
 
@@ -45,12 +45,12 @@ class Staff(_PersonAccount):
 
     @property
     def role(self) -> str:
-        """What the person is."""
+        """The person's role."""
         return self.person.role
 
 
 def person_behind(account: Account | None) -> Person | None:
-    """The person who is signed in; None for a team's token, and for nobody."""
+    """The person who is signed in; None for a team's token, or if nobody is signed in."""
     if isinstance(account, Staff | Student):
         return account.person
     return account.__dict__.get(_MEMBER) if isinstance(account, Team) else None
@@ -81,7 +81,7 @@ class TeamAccounts:
     """See :class:`pttt_ooc.site.shell.shell.Accounts`; an account is a :class:`Team`, :class:`Staff` or
     :class:`Student`.
 
-    A student who signs in acts for the team that he or she is in.
+    A student who signs in acts for the team that they are in.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ class TeamAccounts:
         sessions.end(self._database, value)
 
     def page_of(self, account: Account) -> str:
-        """Address of the desk for people with rights, of the account of students, and of a team that has its token."""
+        """The page of an account: the desk for people with rights, /account for students, the team's for its token."""
         if isinstance(account, Staff):
             return DESK.target
         return "/account" if person_behind(account) else f"/teams/{account.id}"
 
     def first_page_of(self, account: Account, wanted: str) -> str:
-        """The desk for people with rights, unless they wanted another page of it; what others wanted, or their form."""
+        """The page that was wanted, or, by default, the form; for people with rights only a page of the desk."""
         if isinstance(account, Staff):
             return wanted if wanted.startswith(f"{DESK.target}/") else DESK.target
         return wanted or "/submissions"

@@ -43,23 +43,23 @@ class Flow:
 
     @classmethod
     def begin(cls) -> Flow:
-        """A new one."""
+        """A new flow."""
         return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Who has signed in there; `email` is empty unless the university says that it is verified."""
+    """Who has signed in; `email` is empty unless the university says that it is verified."""
 
     subject: str
     email: str
 
 
 class _Connection(OAuth2Session):  # type: ignore[misc]
-    """Requests that end: none takes long, leads elsewhere or has a large answer."""
+    """Requests that end soon: a redirect, a large answer or a long silence is an error."""
 
     def request(self, method: str, url: str, **options: Any) -> requests.Response:
-        """As of the parent."""
+        """Do what the parent does, within the limits."""
         options |= {"timeout": _TIMEOUT, "allow_redirects": False, "stream": True}
         with super().request(method, url, **options) as answer:
             if answer.status_code // 100 == 3:
@@ -73,7 +73,7 @@ class _Connection(OAuth2Session):  # type: ignore[misc]
         return answer  # type: ignore[no-any-return]
 
     def get_redirect_target(self, resp: requests.Response) -> None:
-        """None: where an answer leads is not asked, for which the parent would read all of it."""
+        """None: redirects are not followed; the parent would read the whole answer to find one."""
 
 
 class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
@@ -82,7 +82,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
     Parameters
     ----------
     issuer
-        Its address.
+        The university's address.
     client, secret
         This server's name there, and its secret; empty: none.
     """
@@ -106,7 +106,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         )
 
     def load_server_metadata(self) -> dict[str, Any]:
-        """What the university says of its OpenID Connect, which is read again after an hour."""
+        """What the university says about its OpenID Connect, which is read again after an hour."""
         with self._lock:
             if time.time() - self.server_metadata.get("_loaded_at", 0.0) > _FRESH:
                 self.server_metadata = {}
@@ -137,7 +137,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         return found
 
     def _away_error(self, error: Exception | None = None) -> CourseError:
-        """What is told if the description or the keys cannot be read, or (None, or a TypeError) are no JSON object."""
+        """The error if the description or the keys cannot be read, or (None, or a TypeError) are not a JSON object."""
         why = "" if error is None or isinstance(error, TypeError) else f": {_error_text(error)}"
         return CourseError(f"{self.issuer} does not answer as it should{why}. Try again later.")
 
@@ -147,12 +147,12 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         Parameters
         ----------
         back
-            The address here that it comes back to.
+            The address on this server to which the browser comes back.
 
         Raises
         ------
         CourseError
-            If the university cannot be reached, or answers nonsense; so does `identity`.
+            If the university cannot be reached, or answers nonsense; `identity` raises it, too.
         """
         found = self.create_authorization_url(back, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier)
         return str(found["url"])
@@ -163,7 +163,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         Raises
         ------
         CourseError
-            If the code is refused, or what the university says of the person does not hold.
+            If the code is refused, or what the university says about the person is not valid.
         """
         try:
             token = self.fetch_access_token(back, code=code, code_verifier=flow.verifier)
@@ -179,7 +179,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         return Identity(f"{claims['iss']} {claims['sub']}"[:500], str(email))
 
     def _claims(self, token: dict[str, Any], nonce: str) -> dict[str, Any]:
-        """The claims of a token that hold."""
+        """The claims of a token, which have been validated."""
         # Authlib alone would let pass a token for another audience if `azp` names this server.
         wanted = {
             "iss": {"essential": True, "values": [self.load_server_metadata()["issuer"]]},
@@ -188,7 +188,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         try:
             found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
         except BadSignatureError:
-            # The key may be another one under its old name; if the name is new, Authlib has read the keys again itself.
+            # The key may have changed under its old name; if the name is new, Authlib has read the keys again itself.
             self.fetch_jwk_set(force=True)
             found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
         if found is None:
@@ -206,7 +206,7 @@ def person_of(session: Session, who: Identity) -> Person:
     Raises
     ------
     CourseError
-        If nobody in the course is that.
+        If nobody in the course has this identity.
     """
     there = Person.removed_at.is_(None)
     person = session.scalar(select(Person).where(Person.subject == who.subject, there))

@@ -24,7 +24,7 @@ def set_password(session: Session, person: Person, password: str, former: str) -
     Parameters
     ----------
     former
-        The present one, if there is one.
+        The present password, if there is one.
 
     Raises
     ------
@@ -42,13 +42,13 @@ def set_password(session: Session, person: Person, password: str, former: str) -
 
 
 def forget_password(session: Session, person: Person) -> None:
-    """Take a person's password: it is lost, or known to others; the sessions end."""
+    """Delete a person's password, which is lost or known to others; the sessions end."""
     person.password_hash = None
     end_sessions(session, person)
 
 
 def authenticate_person(session: Session, email: str, password: str) -> Person | None:
-    """The person who has this address and password; it takes as long if there is none."""
+    """The person who has this address and password; the answer takes as long if there is none."""
     person = session.scalar(select(Person).where(Person.key == address_key(email), Person.removed_at.is_(None)))
     known = person.password_hash if person and person.password_hash else _nobodys()
     return person if _fits(known, password[: LONGEST + 1]) and person and person.password_hash else None

@@ -1,7 +1,7 @@
 """People of a course: those with rights, who sign in with a token of their own, and students, who are in teams.
 
-A student is known by the e-mail address, and is in one team at a time.  Joining and leaving leaves a trace.  With
-somebody who leaves, the team's token and open links end.
+A student is identified by the e-mail address, and is in one team at a time.  Joining and leaving are recorded.  When
+somebody leaves, the team's token and open links end.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def check_email(email: str) -> str:
 
 
 def address_key(email: str) -> str:
-    """The form for comparing e-mail addresses: capitals and widths make no difference; the text may be any."""
+    """The form for comparing e-mail addresses: capitals and widths make no difference; any text is taken."""
     return name_key(email)
 
 
@@ -240,7 +240,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
     Raises
     ------
     CourseError
-        If the role, name or address is refused, or it is a student's address.
+        If the role, name or address is refused, or the address is that of a student in a team.
     """
     if role not in ROLES or role == STUDENT:
         raise CourseError(f"There is no role {role!r} with rights; choose instructor or assistant.")
@@ -260,7 +260,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
 
 
 def remove_staff(session: Session, email: str) -> Person:
-    """Take somebody's rights; token and sessions end.  CourseError if nobody with rights has this address."""
+    """Take away somebody's rights; token and sessions end.  CourseError if nobody with rights has this address."""
     person = session.scalar(select(Person).where(Person.key == address_key(email), Person.role != STUDENT))
     if person is None or person.removed_at is not None:
         raise CourseError(f"Nobody with rights has the address {email!r}; `pttt course staff` lists them.")

@@ -66,7 +66,7 @@ class _Server:
         try:
             parts = urlsplit(url if "://" in url else f"http://{url}")
             good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # half a bracket, or a port that is none
+        except ValueError:  # half a bracket, or an invalid port
             good = False
         if not good or not url.isprintable() or " " in url:
             raise CourseError(f"{url!r} is not the address of a course; an example is https://course.example:8080.")
@@ -86,7 +86,7 @@ class _Server:
     def ask(
         self, method: str, path: str, body: Iterator[bytes] | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        """Status and JSON of an answer; OSError if there is none, or what comes is no HTTP."""
+        """Status and JSON of an answer; OSError if there is none, or it is not HTTP."""
         from http.client import HTTPException
 
         with closing(self._connection()) as connection:
@@ -123,7 +123,7 @@ def send_pick(assignment: str, number: int | None, url: str, token: str | None, 
     Parameters
     ----------
     number
-        Of the submission; None: the last ones count.
+        The submission's number; None: the last ones count.
 
     Raises
     ------
@@ -148,21 +148,21 @@ def send_pick(assignment: str, number: int | None, url: str, token: str | None, 
 def send_files(
     files: list[Path], player: int | None, url: str, token: str | None, wait: bool, as_json: bool = False
 ) -> bool:
-    """Upload one file, or one for each player, and wait for the verdicts, if asked; whether all were accepted.
+    """Upload one file, or one for each player, and wait for the verdicts, if asked; returns whether all were accepted.
 
     Parameters
     ----------
     files
         One file, or player 0's and player 1's.
     player
-        Of a single file.
+        The player of a single file.
 
     Raises
     ------
     CourseError
         If there is no token or file, or the server refuses it or cannot be reached.
     StrategyFileError, StrategyError
-        If a file is no strategy of the player in the course's game, by its header; nothing is sent then.
+        If a file's header shows no strategy of the player in the course's game; then nothing is sent.
     """
     server = _server(url, token)
     if len(files) > 2 or (len(files) == 2) == (player is not None):
@@ -184,7 +184,7 @@ def send_files(
         page = f"{url.rstrip('/')}{answer['submission']['url']}"
         tell(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
     pair = _pair(server, found, tell, url) if len(found) == 2 else None
-    # Asked to wait: the verdicts and the pair's value take the places of what the uploads answered.
+    # If asked to wait: the verdicts and the pair's value replace the answers to the uploads.
     if wait:
         found = [_verdict(server, submission, tell) for submission in found]
         pair = _pair_verdict(server, pair, tell) if pair else None
@@ -229,7 +229,7 @@ def _pair_verdict(server: _Server, pair: dict[str, Any], tell: Callable[[str], N
 
 
 def _check_fits(file: Path, player: int, server: _Server) -> None:
-    """Refuse a file that is no zipped tensor of the player in the course's game, which would count as an attempt."""
+    """Refuse a file that is not a zipped tensor of the player in this game; sent, it would count as an attempt."""
     from pttt_ooc.pipeline.files.tensor_reader import tensor_header
     from pttt_ooc.pipeline.files.zipped_array import other_player
 
@@ -252,7 +252,7 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
 
 @contextmanager
 def _catch_unreachable(server: _Server) -> Iterator[None]:
-    """A CourseError if the server cannot be reached in the block."""
+    """Raise a CourseError if the server cannot be reached in the block."""
     try:
         yield
     except OSError as error:
@@ -327,7 +327,7 @@ _JUDGING = {
 
 
 def _uniform(server: _Server, player: int) -> float | None:
-    """The exploitability of uniform play, which the course's leaderboard has; None if it does not tell it."""
+    """The exploitability of uniform play on the course's leaderboard; None if it is not there."""
     try:
         status, rows = server.ask("GET", "/api/leaderboard")
     except (OSError, CourseError):

@@ -1,9 +1,9 @@
 """The commands ``pttt course ...``: what they share, and those about the course as a whole.
 
-The other ones are in :mod:`.people_commands`, :mod:`.grade_commands` and :mod:`.desk_commands`.  What they need is
+The others are in :mod:`.people_commands`, :mod:`.grade_commands` and :mod:`.desk_commands`.  What they need is
 imported when they run: help comes at once, and without the extra ``course`` a sentence says what is missing.
 
-Who used a command is in the log as "console", unless ``--by`` says who.
+The log names the person who used a command "console", unless ``--by`` says who it was.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SECTIONS = {
     "Points and deadlines": ("grades", "release", "mark", "adjust", "extend", "history"),
     "News and records": ("announce", "deliveries", "publish", "log", "backup", "restore"),
 }
-"""The commands, the likeliest first."""
+"""The commands in sections, the likeliest first."""
 
 course = group("Run a course: assignments, teams, deadlines, points.", SECTIONS)
 
@@ -67,13 +67,13 @@ class DecisionOptions(NamedTuple):
 
 
 def command(example: str, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a function to ``pttt course`` as a command, with an example of its use."""
+    """Adds a function to ``pttt course`` as a command, with an example of its use."""
     return lambda made: course.command(name, epilog=f"Example: pttt course {example}")(spread(made))
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give all commands to the command line."""
-    for others in ("people", "grade", "desk"):  # which give theirs to the group when they are imported
+    """Add all commands to the command line."""
+    for others in ("people", "grade", "desk"):  # these add their commands to the group when they are imported
         import_module(f"pttt_ooc.course.server.{others}_commands")
     app.add_typer(course, name="course")
 
@@ -235,7 +235,7 @@ def publish(
         from pttt_ooc.course.data.settings import read_settings
         from pttt_ooc.course.pages.publication import publish as write_pages
 
-        make_games(database, here.data)  # they know then who is disqualified
+        make_games(database, here.data)  # then they know who is disqualified
         with database.reading() as session:
             files = write_pages(session, read_settings(here.data), here.data, directory)
     told = {"directory": str(directory), "files": [file.name for file in files]}

@@ -55,7 +55,7 @@ def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
 
 
 def grade_lines(told: list[dict[str, Any]]) -> list[str]:
-    """The same for people."""
+    """Lines for people about grades that have changed."""
     from pttt_ooc.course.data.names import readable_name
 
     points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]

@@ -33,7 +33,7 @@ def parts_at(course: Course, address: str) -> list[Part]:
 
 
 def parts_of(course: Course, client: Client) -> list[Part]:
-    """The parts Explore and Play, which ask the answerer through `client`; and those of further games, as they come."""
+    """The parts Explore and Play, which ask the answerer through `client`; and those of further games."""
 
     def sources_of(own: Course) -> SubmittedSources:
         return SubmittedSources(own, lambda: shows_solution(course))

@@ -65,7 +65,7 @@ def exploitability_with_error(figure: float, bounds: Sequence[float] | None) -> 
 
 
 def column_of(figures: Mapping[int, float], ranks: Mapping[int, int], bounds: Sequence[float] | None) -> dict[int, str]:
-    """A column of the leaderboard: each team's figure, with more decimals where teams of two ranks would look alike.
+    """A column of the leaderboard: each team's figure, with more decimals where different ranks would look alike.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Chart:
 
 
 WIDE, NARROW = (640.0, 240.0), (344.0, 220.0)
-"""Widths and heights of charts: letters keep their size on a phone, which gets a chart of its own."""
+"""Widths and heights of charts: a phone gets a chart of its own, so that letters keep their size."""
 
 _MOST_LEVELS = 6  # decades of a chart that have a level each
 _LETTER = 7.6  # width of a digit in a label, at most

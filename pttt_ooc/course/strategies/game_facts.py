@@ -1,4 +1,4 @@
-"""What the worker settles before it judges: the value of the course's game, and the order of the rows of submissions.
+"""What the worker finds out before it judges: the value of the course's game, and the order of the rows of submissions.
 
 Exploitability is measured against the value.  It comes from the settings, or from the package, or, for a small game,
 from solving it: the best responses to the solution prove an interval.  The order cannot change once a strategy has been
@@ -42,7 +42,7 @@ def solution_store(settings: CourseSettings, storage: Storage) -> Path:
 
 
 def solution_note(settings: CourseSettings, storage: Storage, shown: bool) -> str:
-    """Whether students see the solution, as a sentence; empty if the settings want none."""
+    """A sentence that says whether students see the solution; empty if the settings say that there is none."""
     store = solution_store(settings, storage)
     if settings.solution == "none":
         return ""
@@ -165,8 +165,8 @@ _FACT = "rows"
 
 
 def check_orders(data: Path, settings: CourseSettings) -> None:
-    """Raise an InfosetFileError if a file of the settings is missing, or its first byte shows that it is no list."""
-    from pttt_ooc.library.api.strategy_names import check_infosets_file  # numerics, which a default order does without
+    """Raise an InfosetFileError if a file of the settings is missing, or its first byte shows that it is not a list."""
+    from pttt_ooc.library.api.strategy_names import check_infosets_file  # numerics, which a default order does not need
 
     for file in settings.orders(data):
         if file is not None:
@@ -174,7 +174,7 @@ def check_orders(data: Path, settings: CourseSettings) -> None:
 
 
 def settle_orders(database: Database, storage: Storage, settings: CourseSettings) -> None:
-    """Record the order of rows; if it has changed, the baseline's files are removed, to be made in the new order.
+    """Record the order of rows; if it has changed, the strategies of the baseline, to be made anew, and the house go.
 
     Raises
     ------

@@ -37,9 +37,9 @@ from pttt_ooc.pipeline.stages.preparation import open_index
 log = logging.getLogger("pttt.course.kit")
 PROGRAM = "pttt_ooc.course.strategies.kit_process"
 LEVEL = 6
-"""The compression of files that many download."""
+"""The compression level of files that many people download."""
 
-_RETRY_SECONDS = 60.0  # seconds until a kit that could not be made is tried again
+_RETRY_SECONDS = 60.0  # seconds until the next try, if a kit could not be made
 _TEXTS = Path(__file__).parent / "kit"
 _FOLDER = "starter-kit"
 _MANY = 1 << 26  # rows whose files may have more than 4 GB
@@ -68,7 +68,7 @@ class KitMaker:
         self._due: float | None = time.monotonic() if is_missing(storage, settings) else None
 
     def look_after(self) -> bool:
-        """Start the process if it is due, or see whether it has ended; whether the kit is still to be made."""
+        """Start the process if it is due, or see whether it has ended; returns whether the kit is not made yet."""
         if self._process is not None and (code := self._process.poll()) is not None:
             self._end()
             self._due = time.monotonic() + _RETRY_SECONDS if code else None
@@ -129,7 +129,7 @@ def write_kit(file: Path, settings: CourseSettings, orders: Orders, index: Index
     ):
         archive.comment = revision_of(settings, orders).encode()
         for name, text in _texts(settings).items():
-            with archive.open(f"{_FOLDER}/{name}", "w") as target:  # of no date, so that equal kits have equal bytes
+            with archive.open(f"{_FOLDER}/{name}", "w") as target:  # without date, so that equal kits have equal bytes
                 target.write(text.encode())
         for player, name in enumerate(LISTS):
             with archive.open(f"{_FOLDER}/{name}", "w", force_zip64=len(rows[player]) > _MANY) as target:

@@ -48,7 +48,7 @@ def take_in_baseline(database: Database, storage: Storage, assessor: Assessor) -
             if session.scalar(select(Submission).where(Submission.team_id == team.id, Submission.player == player)):
                 continue
         path = storage.incoming / f"uniform{player}.zip"
-        # Compressed in a hurry: all submissions wait for it.
+        # Compressed fast: all submissions wait for it.
         export_strategy(uniform_strategy(assessor.engine.index, player), assessor.rows[player], path)
         incoming = read_file(storage, path)
         path.unlink()
@@ -74,7 +74,7 @@ class PairValues:
         self._failed: set[int] = set()
 
     def step(self) -> bool:
-        """Compute the value of the oldest pair without one whose strategies are accepted; whether there was one.
+        """Compute the value of the oldest accepted pair that has none; returns whether there was one.
 
         Raises
         ------
@@ -96,7 +96,7 @@ class PairValues:
             value = self._assessor.value(self._assessor.assess(strategy, tell), both[1])
         except (Refusal, OSError, StoreError):
             log.exception("no value of a pair", extra={"pair": found.id})
-            self._failed.add(found.id)  # until the next start
+            self._failed.add(found.id)  # it is left out until the next start
             return True
         with self._database.writing() as session:
             row = session.get(Pair, found.id)
@@ -113,7 +113,7 @@ def _waiting(session: Session) -> list[Pair]:
 
 
 log = logging.getLogger("pttt.course.worker")
-_FAILURE_SECONDS = 5.0  # seconds after a failure, such as of the database
+_FAILURE_SECONDS = 5.0  # seconds to wait after a failure, for example of the database
 
 
 def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
