@@ -85,7 +85,7 @@ def make_game(database: Database, data: Path, game: str) -> CourseSettings:
 
 
 def mirror_teams(course: Database, own: Database) -> None:
-    """Give a further game the course's teams; the strategies of a removed or renamed team are deleted.
+    """Give a further game the course's teams; a removed team's strategies are deleted, a renamed one's stay.
 
     The game also learns which teams have no standing in it.
     """
@@ -99,9 +99,19 @@ def mirror_teams(course: Database, own: Database) -> None:
         return
     with own.writing() as session:
         session.merge(Fact(name=MIRRORED, value=without_standing))
+        renamed = []
         for team in session.scalars(select(Team)).all():
-            if _names([team]) != _names([wanted[team.id]] if team.id in wanted else []):
-                session.delete(team)
+            now = wanted.get(team.id)
+            if now is None or (team.name != now.name and team.created_at != now.created_at):
+                session.delete(
+                    team
+                )  # numbers are never used again, but a new course may have taken the place of an old one
+            elif team.name != now.name:
+                renamed.append((team, now))
+                team.name = team.key = f"\0{team.id}"  # two teams may have swapped their names, which are unique
+        session.flush()
+        for team, now in renamed:
+            team.name, team.key = now.name, now.key
         session.flush()
         there = set(session.scalars(select(Team.id)))
         for number, team in wanted.items():
