@@ -182,7 +182,7 @@ def test_infosets_by_lot_have_the_numbers_of_the_library(opened, name, number, r
             largest = max(largest, assert_agree(pair, player, text, facts))
             kinds.add((facts["probabilities"] is None, facts["beliefs"] is None))
     assert len(asked) == number and len(kinds) > (2 if number > 20 else 1)
-    record_property("largest difference", largest)
+    record_property("largest difference", float(largest))
     print(f"{name}: {number} infosets, the largest difference is {largest:.1e}")
 
 
