@@ -70,7 +70,7 @@ def _watch(one: Visitor) -> None:
 
 
 def _gap(one: Visitor) -> None:
-    one.sees("td:has-text('× 10')")
+    one.sees("td:has-text('<1e-12')")
 
 
 def _report(one: Visitor) -> None:

@@ -61,7 +61,7 @@ def test_researcher(place, capsys):
     space, _ = run("researcher")
     out = capsys.readouterr().out
     assert "uniform: 0.8952" in out, "half of the sum that docs/score.md has"
-    assert "iteration 100" in out and "stochastic: exploitability" in out and "greedy: exploitability" in out
+    assert "iteration 100" in out and "stochastic: mean exploitability" in out and "greedy: mean exploitability" in out
     assert space["found"].loss.low > 0
 
 

@@ -382,7 +382,7 @@ def test_an_unknown_or_missing_player(pttt, command):
         (("evaluate", "uniform", "uniform", "--threads", "0"), ("it is '0', but must be greater than or equal to 1.",)),
         (("evaluate", "uniform", "uniform", "--threads", "x"), ("it is 'x', but must be a whole number.",)),
         (("solve", "--gamma", "x"), ("it is 'x', but must be a number.",)),
-        (("evaluate", "uniform"), ("P1",)),
+        (("evaluate",), ("STRATEGY",)),
         (("lab", "uniform", "--player", 0, "--output", "n.zip", "--dtype", "int8"), ("--dtype", "int8", "float32")),
         (("lab", "uniform", "--player", 0, "--output", "n.zip", "--compression-level", "10"), ("--compression-level",)),
         (("solve", "--algorithm", "magic"), ("--algorithm", "magic", "dcfr")),

@@ -101,7 +101,9 @@ def test_solved_games_are_listed_and_offered_side_by_side_and_nothing_is_prepare
         app = make_application(Shell("Site", "", parts_of(parts)))
         with TestClient(app, base_url="http://site") as client:
             lobbies = [client.get(f"/play{query}").text for query in ("", f"?game={GAME}", f"?game={OTHER}")]
-            actions = [re.search(r'class="card" method="post" action="([^"]*)"', text)[1] for text in lobbies]
+            actions = [
+                re.search(r'id="new-game" class="place" method="post" action="([^"]*)"', text)[1] for text in lobbies
+            ]
             assert actions == ["/play", f"/play?game={GAME}", "/play"]
             assert "2 x 3 squares" in re.search("<h1>(.*)</h1>", lobbies[1])[1]
             assert client.get("/play?game=pttt-abrupt").status_code == 404

@@ -190,7 +190,7 @@ def rounded_plan(strategy: Strategy, most: int = MOST_INFOSETS) -> IntegerPlan:
     if counted > most:
         raise StrategyError(
             f"The strategy of player {player} reaches more than {most:,} infosets, and a certificate lists all that a "
-            f"plan reaches; `pttt certify {game.name}` finds an equilibrium that reaches few."
+            f"plan reaches; `pttt certify --game {game.name}` finds an equilibrium that reaches few."
         )
     return in_lowest_terms(integer_plan(game, player, StrategyBehaviour(strategy), most))
 

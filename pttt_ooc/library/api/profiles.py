@@ -39,7 +39,7 @@ class Profile(core.PreparedProfile):
     >>> game = pttt.game("mini-2x3k2-abrupt")
     >>> profile = pttt.profile(pttt.Strategy.uniform(game, 0), pttt.Strategy.uniform(game, 1))
     >>> profile
-    Profile of mini-2x3k2-abrupt: value 0.550123, NashConv 6.67e-01
+    Profile of mini-2x3k2-abrupt: value 0.550123, NashConv 0.67
     >>> found = profile.at(0, "|0*2.")
     >>> round(found.value, 4), round(found.best_value, 4), found.fails.round(2).tolist()
     (0.5069, 1.0, [nan, 0.0, nan, 0.5, 0.0, 0.0])

@@ -182,7 +182,7 @@ def test_serve_tells_what_is_wrong(server, tmp_path):
     for options, words in (
         (["--port", port, "--game", GAME], f"Cannot listen on 127.0.0.1, port {port}"),
         (["--game", "chess"], "no game called 'chess'"),
-        (["--game", "pttt-2x5k3-classical", "--port", 0], "value of pttt-2x5k3-classical is not known"),
+        (["--game", "dark-hex-2x5-classical", "--port", 0], "value of dark-hex-2x5-classical is not known"),
     ):
         done = pttt("course", "serve", "--data", tmp_path / f"d{words[0]}", *options)
         assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr

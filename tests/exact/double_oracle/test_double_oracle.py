@@ -183,5 +183,5 @@ def test_a_board_of_more_than_ten_squares(run, exact, tmp_path):
         refused.code == 1 and f"This is a plan of {name} without a list of its infosets, which are too" in refused.err
     )
     shown = run("show", tmp_path / "plan", "|b.", "--player", "1")
-    assert "found 11 occupied" in shown.out and "The opponent's strategy brings no game here" in shown.out
+    assert "found 11 occupied" in shown.out and "Against this opponent no game gets here" in shown.out
     assert "keeps the turn" in run("info", "--game", name).out and not (tmp_path / "data").exists()

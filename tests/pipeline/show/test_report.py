@@ -226,7 +226,7 @@ def test_an_exact_equilibrium_leads_the_report() -> None:
         assert words in page, words
     assert "holds player 0's strategy to 0.550000000000" in page and "\u00b1" not in page and "[0.55" not in page
     assert "an equilibrium, exact" not in Page(render_report(sample())).text
-    assert "within \u00b15.35 \u00d7 10\u207b\u2075" in Page(render_report(sample())).text
+    assert "within \u00b15.3e-5" in Page(render_report(sample())).text
     assert "double oracle took" in measured and "seconds of iterations" not in measured
     for text in (render_report(sample(**EXACT)), render_measurements(sample(**EXACT))):
         assert text.count("double oracle") >= 2 and "DCFR" in text  # both methods are in one picture

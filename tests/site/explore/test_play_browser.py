@@ -218,6 +218,7 @@ def test_single_keys_can_be_switched_off_and_sounds_on_and_the_browser_keeps_bot
     button = page.get_by_role("button", name="Keys and sounds")
     press(page, "?")
     page.get_by_label("Single keys").uncheck()
+    page.keyboard.press("Escape")
     begin(page)
     press(page, "?")
     sync_api.expect(page.locator("#settings-here")).to_be_hidden()
