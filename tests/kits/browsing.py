@@ -300,7 +300,8 @@ CONTRAST = """
   };
   const found = {};
   for (const text of document.querySelectorAll("svg text")) {
-    const shade = text.classList.contains("tick") || text.closest(".scale") ? [] : [[style(document.querySelector(".shade"), "fill"),
+    const alone = text.classList.contains("tick") || text.closest(".scale");
+    const shade = alone ? [] : [[style(document.querySelector(".shade"), "fill"),
       text.classList.contains("zero") ? 0 : 0.75]];
     found[text.getAttribute("class")] = against(style(text, "fill"), [[paper, 1], ...shade]);
   }

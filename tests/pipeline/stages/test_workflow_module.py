@@ -44,6 +44,14 @@ def test_a_deployed_workflow_plans_all_stages(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_snakefile_at_the_top_plans_all_stages(tmp_path):
+    shutil.copy(ROOT / "config.yaml", tmp_path)
+    told = Workflow(tmp_path).succeed("--snakefile", str(ROOT / "Snakefile"), "--dry-run", "--config", f"game={GAME}")
+    planned = {line.split()[0] for line in told.splitlines() if line.endswith(" 1")}
+    assert {*test_workflow.STAGES, "all"} <= planned
+
+
+@pytest.mark.slow
 def test_another_workflow_scores_a_strategy(workflow):
     shutil.copytree(ROOT / "examples", workflow.directory / "examples")
     uniform = pttt_ooc.Strategy.uniform(pttt_ooc.game(GAME), 0)
