@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # every start of `pttt` imports this module, and few ask a se
 _PIECE = 1 << 16  # bytes read at once
 _ANSWER_SECONDS = 120.0  # for an answer
 _ASK_SECONDS = 1.0  # between two questions
-_BASELINE = "Uniform"  # the team of uniform play, as on the leaderboard
 _MOST_UNANSWERED = 12  # questions in a row that the server may leave unanswered, for example while it restarts
 
 ServerOption = Annotated[str, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course.")]
@@ -305,7 +304,7 @@ def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], 
             tell(state)
             last = state
         if submission["status"] == "Accepted":
-            tell(scale(submission["exploitability"], _uniform(server, submission["player"])))
+            tell(scale(submission["exploitability"], submission.get("uniform")))
         if submission["status"] in ("Accepted", "Rejected"):
             return submission
         time.sleep(_ASK_SECONDS)
@@ -324,16 +323,6 @@ _JUDGING = {
     "Validating": "Being judged: the file is read",
     "Evaluating": "Being judged: the best response is computed",
 }
-
-
-def _uniform(server: _Server, player: int) -> float | None:
-    """The exploitability of uniform play on the course's leaderboard; None if it is not there."""
-    try:
-        status, rows = server.ask("GET", "/api/leaderboard")
-    except (OSError, CourseError):
-        return None
-    found = [row for row in rows if row["team"] == _BASELINE] if status == 200 else []
-    return found[0]["exploitability"][player] if found else None
 
 
 def _state(submission: dict[str, Any]) -> str:
