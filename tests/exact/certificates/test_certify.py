@@ -131,7 +131,7 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(pttt, tmp_path):
 def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
     monkeypatch.setattr("pttt_ooc.exact.certificates.behaviours.rounded_plan.__defaults__", (100,))
     done = pttt("certify", "uniform", "uniform", "--game", GAME)
-    assert done.code == 1 and "more than 100 infosets" in done.err and f"pttt certify {GAME}" in done.err
+    assert done.code == 1 and "more than 100 infosets" in done.err and f"pttt certify --game {GAME}" in done.err
 
 
 @pytest.mark.parametrize(
