@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 import yaml
-from scipy.stats import t as student
 
 import pttt_ooc as pttt
 from pttt_ooc.cfr.solving.regret import RULES
@@ -38,15 +37,8 @@ from pttt_ooc.learners.catalogue import ALGORITHMS, checked_settings, learner_cl
 from pttt_ooc.learners.learning_game import open_learning_game
 from pttt_ooc.learners.loop import Ends, Loop
 from pttt_ooc.library.scoring.agents import find_agent
-from pttt_ooc.library.scoring.ladder import (
-    agent_name,
-    budget_text,
-    mean_exploitability_of,
-    rank_rows,
-    read_records,
-    record_key,
-    settings_text,
-)
+from pttt_ooc.library.scoring.agents_table import TableRow, rows_of
+from pttt_ooc.library.scoring.ladder import rank_rows, read_records, record_key
 from pttt_ooc.library.scoring.scores import agent_strategy
 
 ROOT = Path(__file__).parent.parent
@@ -192,23 +184,17 @@ def ends_of(row: Record) -> dict[str, float]:
     return {"seconds": row["budget"]} if row["budget"] else {}
 
 
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Student's 95% interval of the mean, cut off at 0."""
-    half = float(student.ppf(0.975, len(values) - 1)) * float(np.std(values, ddof=1)) / len(values) ** 0.5
-    return max(mean(values) - half, 0.0), mean(values) + half
-
-
 def page(rows: Sequence[Record]) -> str:
     """The page: a table for each game, the least exploitable first."""
     lines = [PREFACE.replace("{left_out}", left_out(rows))]
     for game in (g for g in GAMES if any(row["game"] == g for row in rows)):
-        groups = rank_rows(rows, game)
         lines += [f"## {game}", ""]
         lines += [
             "| agent | mean exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
-        lines += [_line(group) for group in groups] + [""]
+        groups = rank_rows(rows, game)  # in the order of the table
+        lines += [_line(row, group) for row, group in zip(rows_of(game, rows), groups, strict=True)] + [""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -224,18 +210,15 @@ def left_out(rows: Sequence[Record]) -> str:
     )
 
 
-def _line(group: Sequence[Record]) -> str:
-    first = group[0]
-    values = [row["mean_exploitability"] for row in group]
-    chance = "one seed" if has_chance(first["agent"]) else ""
-    if len(values) > 1:
-        chance = "{:.3g}–{:.3g}".format(*interval(values))
-    budget = budget_text(first)
-    count = f"{round(mean(row['iterations'] for row in group)):,}" if budget else ""
-    seeds = str(len(group)) if has_chance(first["agent"]) else ""
-    name = f"`{agent_name(first)}`{settings_text(first)}"  # the commands below the table have whole paths
-    cells = [name, f"{mean_exploitability_of(group):.3g}", chance, budget, count, seeds]
-    return "| " + " | ".join(cells) + " |"
+def _line(row: TableRow, group: Sequence[Record]) -> str:
+    chance = "" if row.low is None else f"{row.low:.3g}–{row.high:.3g}"
+    with_chance = has_chance(group[0]["agent"])
+    if with_chance and not chance:
+        chance = "one seed"
+    count = f"{round(mean(one['iterations'] for one in group)):,}" if row.budget else ""
+    seeds = str(row.count) if with_chance else ""
+    name = f"`{row.agent}`{row.settings}"  # the commands below the table have whole paths
+    return "| " + " | ".join([name, f"{row.score:.3g}", chance, row.budget, count, seeds]) + " |"
 
 
 PREFACE = """\
@@ -243,7 +226,8 @@ PREFACE = """\
 
 Exact scores of agents on the four games that the field compares learners on. Mean exploitability is what an agent loses
 to an opponent who knows it, on average over both seats: half of NashConv, which the field's papers plot. [Score an
-agent](../score.md) says how to place one of yours.
+agent](../score.md) says how to place one of yours. A [host](../commands.md#a-place-for-programs-pttt-lab-host) shows
+the same table, with agents that can only be played.
 
 `python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`, which also has the settings, the
 seed and a digest of each strategy. A budget is processor seconds of one thread for learning, without evaluations, on a

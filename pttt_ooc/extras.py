@@ -27,6 +27,7 @@ EXTRAS = {
         *("tzdata", "uvicorn"),
     ),
     "learners": ("scipy",),
+    "mcp": ("mcp",),
     "openid": ("authlib", "joserfc", "requests"),
     "openspiel": ("open_spiel",),
     "scoring": ("jax", "onnxruntime", "sb3_contrib", "scipy", "stable_baselines3", "torch"),

@@ -31,6 +31,8 @@ COMMANDS = {
     "lab learn ppo --game mini-2x3k2-abrupt": "jax",
     "smbc goals data/smbc --all-equilibria": "scipy",
     "exact --game mini-2x3k2-abrupt --workers 2": "distributed",
+    "lab host uniform --game mini-2x3k2-abrupt": "uvicorn",
+    "lab host uniform --game mini-2x3k2-abrupt --mcp me": "mcp",
 }
 
 IMPORTERS = ("pttt_ooc.other_games.arena.matches.statistics", "pttt_ooc.learners.deep.")
@@ -48,7 +50,7 @@ def test_the_extras_are_those_of_the_project():
 def test_the_libraries_that_make_installs_run_all_commands():
     [everything] = DECLARED["all"]
     named = everything.removeprefix("pttt-ooc[").removesuffix("]").split(",")
-    assert {*named} == {"workflow", *EXTRAS} - {"cluster", "deep", "openspiel", "scoring"}
+    assert {*named} == {"workflow", *EXTRAS} - {"cluster", "deep", "mcp", "openspiel", "scoring"}
 
 
 @pytest.mark.parametrize(("name", "module"), ONE, ids=" ".join)

@@ -18,6 +18,7 @@ _SOLVERS = "pttt_ooc.other_games.arena.research.solvers.commands"
 SECTIONS = {
     "Agents and learners": {
         "score": ("pttt_ooc.cli.score:score", "agent.py:observe --game dark-hex-3x3-classical"),
+        "host": ("pttt_ooc.cli.host:host", "data/pttt-abrupt/full --port 8090"),
         "learn": ("pttt_ooc.learners.commands:learn", "xfp --game pttt-abrupt --max-minutes 10 --set power=1"),
     },
     "Strategies and equilibria": {

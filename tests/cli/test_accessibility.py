@@ -41,6 +41,7 @@ from tests.other_games.arena.test_arena_browser import GAME, LINKS, REVIEW, SMAL
 from tests.other_games.extreme.match_kit import made
 from tests.site.explore.test_explore_browser import url as explore  # noqa: F401
 from tests.site.explore.test_explore_run_browser import url as run  # noqa: F401
+from tests.site.host.test_host_table import url as host  # noqa: F401
 from tests.site.shell.test_web_gallery import url as parts  # noqa: F401
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -142,6 +143,7 @@ WINGS = {
         "openings": "openings.html",
     },
     ("parts", None): {"parts": PATH},
+    ("host", None): {"agents": "/host"},
 }
 """For each fixture, and who looks, the addresses of pages by their names."""
 PAGES = {f"{wing}-{name}": (wing, who, path) for (wing, who), found in WINGS.items() for name, path in found.items()}
@@ -200,7 +202,16 @@ def open_page(request, visit):
 
 @pytest.mark.long_but(
     *("-leaderboard", "team-submissions", "desk-team", "desk-sub", "-agents", "further-practice", "public-course"),
-    *("explore-beside", "run-merged", "site-replay-infinite", "site-game", "site-review", "site-home", "parts"),
+    *(
+        "explore-beside",
+        "run-merged",
+        "site-replay-infinite",
+        "site-game",
+        "site-review",
+        "site-home",
+        "parts",
+        "host-",
+    ),
     "practised-replay",
 )
 @pytest.mark.parametrize("name", PAGES)

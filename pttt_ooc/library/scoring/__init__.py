@@ -4,5 +4,6 @@ Modules: ``agents``: agents by their names, and what they are. ``checkpoints``: 
 programs. ``agent_answers``: what an agent answers for blocks of infosets. ``recurrent``: agents with a memory, asked in
 depth-first order. ``scores``: an agent's strategy and its exact score. ``players``: agents that can only be played, one
 attempt at a time. ``aivat``: what they lose in games against an equilibrium. ``ladder``: the rows of the
-ladder, and an agent's place. ``page``: all of this on a page, and where the agent loses.
+ladder, and an agent's place. ``agents_table``: these rows and those of agents that play, in one table. ``page``: all of
+this on a page, and where the agent loses.
 """

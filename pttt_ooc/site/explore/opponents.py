@@ -16,6 +16,9 @@ from pttt_ooc.games.rules.game import Game
 from pttt_ooc.site.explore.sources import Source, first_of
 from pttt_ooc.site.service.wire import Client, RefusedError
 
+BEST = "best response"
+"""Who gets the largest expected payoff against an opponent, in an :class:`Expectation`."""
+
 _REPLY = "reply-"  # prefix of the keys of best responses
 
 Record = Mapping[str, Any]
@@ -155,7 +158,7 @@ class AskedOpponents:
         facts, me = self._ask(opponent, "facts")["facts"], 1 - opponent.player
         best, who = facts["best_responses"][me], self._pair(opponent)[0].label.lower()
         found = [Expectation(who, value_for(me, facts["value"]))]
-        return found if best is None else [Expectation("best response", best), *found]
+        return found if best is None else [Expectation(BEST, best), *found]
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
         """The `Numbers` of the person."""

@@ -10,12 +10,12 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.games.rules.play import History, replay
 from pttt_ooc.site.explore.api import WaitOut, waiting
@@ -27,8 +27,8 @@ from pttt_ooc.site.explore.results import FinishedGame, Standing
 from pttt_ooc.site.explore.review import Review, ReviewStep, perfect_payoff, review_of, step_of
 from pttt_ooc.site.play import owners
 from pttt_ooc.site.shell.accounts import known_bearer
-from pttt_ooc.site.shell.forms import own_json
-from pttt_ooc.site.shell.schemas import ErrorOut, moment
+from pttt_ooc.site.shell.forms import read_body
+from pttt_ooc.site.shell.schemas import ErrorOut, moment, takes
 from pttt_ooc.site.shell.shell import Account
 from pttt_ooc.site.shell.throttle import Throttle
 
@@ -281,7 +281,6 @@ async def _used(request: Request, game: GameName = "") -> Playing:
 UsedPlaying = Annotated[Playing, Depends(_used)]
 router = APIRouter(prefix="/api/play")
 Known = Annotated[Account | None, Depends(known_bearer)]
-Sent = TypeVar("Sent", bound=BaseModel)
 Shown = Annotated[int | None, Query(ge=0, le=99, description="How many attempts were made; default: the end.")]
 
 _NO_GAME: dict[int | str, dict[str, object]] = {
@@ -300,11 +299,6 @@ _BEGINS: dict[int | str, dict[str, object]] = {
     404: {"model": ErrorOut, "description": "There is no such opponent."},
     429: {"model": ErrorOut, "description": "Too many games have been begun from your address."},
 }
-
-
-def _takes(model: type[BaseModel]) -> dict[str, object]:
-    """The description of a request's body."""
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
 
 
 @router.get("", summary="Opponents, your games and results")
@@ -326,11 +320,11 @@ def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
     status_code=201,
     response_model=GameOut,
     responses=_BEGINS,
-    openapi_extra=_takes(BeginIn),
+    openapi_extra=takes(BeginIn),
 )
 async def begin(request: Request, playing: UsedPlaying, account: Known) -> Response:
     """Begin a game.  Without a token the answer has a cookie: send it to continue the game."""
-    sent = await _read_body(request, BeginIn)
+    sent = await read_body(request, BeginIn)
     playing.begun.check(request, "games have been begun")
     owner, cookie = owners.owner_or_new(request, account)
     try:
@@ -353,21 +347,21 @@ def one_game(request: Request, playing: UsedPlaying, account: Known, id: str) ->
     summary="Attempt a square",
     response_model=GameOut,
     responses=_CHANGES,
-    openapi_extra=_takes(AttemptIn),
+    openapi_extra=takes(AttemptIn),
 )
 async def attempt(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
     """Attempt a square; the answer is the game after the opponent's reply."""
-    sent = await _read_body(request, AttemptIn)
+    sent = await read_body(request, AttemptIn)
     owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.attempt, owner, id, sent.made, sent.square))
 
 
 @router.post(
-    "/{id}/resignation", summary="Resign", response_model=GameOut, responses=_CHANGES, openapi_extra=_takes(ResignIn)
+    "/{id}/resignation", summary="Resign", response_model=GameOut, responses=_CHANGES, openapi_extra=takes(ResignIn)
 )
 async def resign(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
     """Resign, which counts as a loss."""
-    sent = await _read_body(request, ResignIn)
+    sent = await read_body(request, ResignIn)
     owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.resign, owner, id, sent.made))
 
@@ -388,13 +382,3 @@ def review(
     games = playing.games
     played = games.find_finished(owners.known_owner(request, account, "game"), id)
     return ReviewOut.of(played, review_of(games.opponents, played), step_of(games.opponents, played, step))
-
-
-async def _read_body(request: Request, model: type[Sent]) -> Sent:
-    """The body of a program's request; 422 with a sentence if it is malformed."""
-    try:
-        return model.model_validate(await own_json(request))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the body"
-        raise HTTPException(422, f"{where}: {first['msg']}.") from None

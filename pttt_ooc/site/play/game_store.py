@@ -74,6 +74,8 @@ class GameStore(Generic[Row]):
         Most games of people without an account.
     only
         Conditions; other games in the file are ignored.
+    under_way
+        Most open games per person.
 
     Raises
     ------
@@ -82,8 +84,16 @@ class GameStore(Generic[Row]):
     """
 
     def __init__(
-        self, file: Path, rows: type[Row], noun: str, nouns: str, most_of_visitors: int, *only: ColumnElement[bool]
+        self,
+        file: Path,
+        rows: type[Row],
+        noun: str,
+        nouns: str,
+        most_of_visitors: int,
+        *only: ColumnElement[bool],
+        under_way: int = UNDER_WAY,
     ) -> None:
+        self._under_way = under_way
         self._rows, self._noun, self._nouns, self._most, self._only = rows, noun, nouns, most_of_visitors, only
         self.database = PlayDatabase(file, nouns, [rows.__table__])
         old = time.time() - _EXPIRY_SECONDS
@@ -101,7 +111,7 @@ class GameStore(Generic[Row]):
             own = session.scalar(count.where(rows.owner == owner, rows.result.is_(None))) or 0
             visitor = owner.startswith(VISITORS)
             visitors = (session.scalar(count.where(rows.owner.startswith(VISITORS))) or 0) if visitor else 0
-        if own >= UNDER_WAY:
+        if own >= self._under_way:
             raise PlayError(
                 f"You have {own} {self._nouns} under way, which is the limit; finish or give up one of them.", 429
             )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
@@ -20,12 +21,22 @@ from pttt_ooc.site.shell.shell import Shell
 
 def make_application(shell: Shell) -> FastAPI:
     """The application of a shell with all its parts."""
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for part in shell.parts:
+                if part.running is not None:
+                    await stack.enter_async_context(part.running())
+            yield
+
     app = FastAPI(
         title=shell.title,
         version=__version__,
         openapi_url="/api/openapi.json",
         docs_url=None,  # FastAPI's own page on the API would fetch scripts from elsewhere
         redoc_url=None,
+        lifespan=running,
         redirect_slashes=False,  # it would redirect to the host in the header Host
     )
     names = [part.name for part in shell.parts]

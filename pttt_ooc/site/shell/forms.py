@@ -12,16 +12,18 @@ import hmac
 import json
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import HTTPException, Request, Response
+from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from pttt_ooc.site.shell.shell import FORM_BYTES, Shell
 
 SESSION, VISITOR = "pttt_session", "pttt_visitor"
 FORM_FIELD = "form_token"
+Sent = TypeVar("Sent", bound=BaseModel)
 _FORM_SECONDS = 20.0  # seconds for a form to arrive
 
 
@@ -92,6 +94,16 @@ async def own_json(request: Request) -> Any:
         return json.loads(await _small_body(request))
     except (ValueError, RecursionError):
         raise HTTPException(400, "The JSON cannot be read.") from None
+
+
+async def read_body(request: Request, model: type[Sent]) -> Sent:
+    """The body of a program's request; 422 with a sentence if it is malformed, and what :func:`own_json` raises."""
+    try:
+        return model.model_validate(await own_json(request))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the body"
+        raise HTTPException(422, f"{where}: {first['msg']}.") from None
 
 
 async def small_form(request: Request) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,8 @@ class Part:
         Its metrics for Prometheus.
     largest_body
         Bytes of the largest request that it reads.
+    running
+        Makes what has to run while the application does; None: nothing.
     """
 
     name: str
@@ -176,3 +179,4 @@ class Part:
     explain: Callable[[Exception], Refusal | None] = _nothing
     collectors: Sequence[Collector] = ()
     largest_body: int = 0
+    running: Callable[[], AbstractAsyncContextManager[None]] | None = None

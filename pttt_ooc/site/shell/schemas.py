@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 from pydantic import BaseModel, Field
 
@@ -16,3 +17,8 @@ class ErrorOut(BaseModel):
     """Something was refused."""
 
     error: str = Field(description="One sentence.")
+
+
+def takes(model: type[BaseModel]) -> dict[str, Any]:
+    """The description of a request's body, for a handler that reads it itself."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}

@@ -6,6 +6,8 @@ import re
 import socket
 import subprocess
 import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated
@@ -426,3 +428,18 @@ def test_the_process_of_a_local_server_knows_its_names(tmp_path):
 def garden_parts(directory):
     """The parts of that process."""
     return [make_part(Path(directory))]
+
+
+def test_what_a_part_needs_runs_as_long_as_the_application(tmp_path):
+    events = []
+
+    @asynccontextmanager
+    async def running():
+        events.append("begins")
+        yield
+        events.append("ends")
+
+    part = replace(make_part(tmp_path), running=running)
+    with TestClient(make_application(Shell("Test", "", [part]))) as client:
+        assert client.get("/garden").status_code == 200 and events == ["begins"]
+    assert events == ["begins", "ends"]
