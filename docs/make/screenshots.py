@@ -29,14 +29,20 @@ PICTURES = Path(__file__).parents[1] / "pictures"
 WIDE, TALL, LAPTOP, PHONE = (1060, 800), (1060, 1150), (1280, 800), (390, 844)
 COLOURS = 128
 PORT = 8791
+NOT_READY = 503
+"""The status of a page whose answerer is still getting ready."""
 
 
 @contextmanager
 def opened(browser: Browser, address: str, path: str, size: tuple[int, int] = WIDE) -> Iterator[Page]:
-    """A page in a browser of its own."""
+    """A page in a browser of its own, once what answers it is ready."""
     context = browser.new_context(base_url=address, viewport={"width": size[0], "height": size[1]}, locale="en-GB")
     page = context.new_page()
-    page.goto(path)
+    for _ in range(240):
+        answer = page.goto(path)
+        if answer is None or answer.status != NOT_READY:
+            break
+        time.sleep(1)
     yield page
     context.close()
 
@@ -128,7 +134,7 @@ def a_course(browser: Browser, place: Path) -> None:
     bots = [bot(key, name=f"Team {letter}") for key, letter in zip(keys, "ABCD", strict=False)]
     league(made.league.practice, [*bots, bot("random", ours=True)])
     with served(made.app) as url, opened(browser, url, "/sign-in") as page:
-        page.get_by_label("Your team’s token").fill(made.tokens["Team A"])
+        page.get_by_label("Your token").fill(made.tokens["Team A"])
         page.keyboard.press("Enter")
         page.wait_for_url("**/submissions")
         page.goto(f"/extreme/bots/{number}")
