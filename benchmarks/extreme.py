@@ -80,7 +80,7 @@ def twin_of(positions: int) -> BotProgram:
 
 
 def opening(number: int, plies: int) -> list[Cell]:
-    """Moves by lot, the same for both games of a pair."""
+    """Random moves, the same for both games of a pair."""
     generator, referee, cells = random.Random(number), Referee(), list[Cell]()
     while len(cells) < plies:
         cells.append(generator.choice(referee.valid_cells()))
@@ -146,7 +146,7 @@ def summary(games: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def position_of(game: dict[str, Any], generator: random.Random) -> tuple[BigBoard, Cell, str]:
-    """A position in which the example had to move, by lot: the board, the move before it, and the example's flag."""
+    """A random position in which the example had to move: the board, the move before it, and the example's flag."""
     side = 1 - "xo".index(game["strong_plays"])
     own = [at for at, move in enumerate(game["moves"]) if move["player"] == side and at >= game["plies_by_lot"]]
     referee = Referee()

@@ -301,7 +301,7 @@ def _main(arguments: Sequence[str] | None) -> None:
     check = commands.add_parser("check", help="make agents again, and compare")
     check.add_argument("--game")
     check.add_argument("--agent")
-    check.add_argument("--sample", type=int, metavar="N", help="only N of these rows, by lot")
+    check.add_argument("--sample", type=int, metavar="N", help="only N of these rows, chosen at random")
     check.add_argument("--seed", type=int, default=0, help="of the lot")
     options = parser.parse_args(arguments)
     if options.command == "run":

@@ -139,7 +139,7 @@ def check_links(app: Sphinx, failure: Exception | None) -> None:
             if parts.scheme or parts.netloc:
                 continue
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
-            place = "" if parts.fragment.startswith("/") else unquote(parts.fragment)  # what a script reads is no place
+            place = "" if parts.fragment.startswith("/") else unquote(parts.fragment)  # a script reads it
             if not target.is_file() or (place and target in pages and place not in pages[target].places):
                 broken.append(f"{file.relative_to(root)}: {link}")
     if broken:

@@ -23,7 +23,7 @@ class Certificate:
         stream = zlib.decompressobj(31)
         self.lines = stream.decompress(zipped, 100 * len(zipped)).decode("ascii").split("\n")  # a limit for memory
         assert stream.eof and not stream.unused_data, "this is not one whole gzip file, or one far too dense"
-        assert not self.after("phantom certificate 1"), "this is no certificate of version 1"
+        assert not self.after("phantom certificate 1"), "this is not a certificate of version 1"
         self.bits = [1 << s for s in range(1 + [str(n) for n in range(1, 17)].index(self.after("squares")))]
         self.full, self.classical = sum(self.bits), ["abrupt", "classical"].index(self.after("turns"))
         self.won = [], []  # whether a set of marks wins: it is listed, or wins without one of its squares

@@ -93,7 +93,7 @@ def check(sets, line):
     items = line.split(" ") if line else []
     begin = items.pop(0) if items and items[0].endswith(":") else ""
     assert PAIRS.fullmatch(begin) or not begin, "the pairs are not whole"
-    assert all(map(REPLY.fullmatch, items)), "after the pairs there is something that is no reply"
+    assert all(map(REPLY.fullmatch, items)), "after the pairs there is something that is not a reply"
     for item in (begin, *items):
         assert len(set(item)) == len(item), f"a square is twice in {item}"
     assert len({item.partition(">")[:2] for item in items}) == len(items), (

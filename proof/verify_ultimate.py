@@ -108,7 +108,7 @@ def verify(zipped):
     for number, line in enumerate(lines[2:], 3):
         try:
             parts = LINE.fullmatch(line)
-            assert parts, "this is no claim with its proof"
+            assert parts, "this is not a claim with its proof"
             position = START
             for move in pairs(parts[1].strip("-")):
                 assert move in legal(position, boards == "open boards"), f"{move[0]}.{move[1]} is not legal"

@@ -50,7 +50,7 @@ class NotKeptError(CaughtError):
 def user_cache() -> Path:
     """The directory of compiled code: ``NUMBA_CACHE_DIR``, or ``pttt-ooc`` in the user's cache (``XDG_CACHE_HOME``).
 
-    It is no absolute path if the user has no home.
+    It is not an absolute path if the user has no home.
     """
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
@@ -115,7 +115,7 @@ def _make_folder(root: Path, file: Path) -> Path:
 
 
 def make_readable(place: Path) -> None:
-    """Let all users read the files of a cache, even if the process makes private files: compiled code is no secret.
+    """Let all users read the files of a cache, even if the process makes private files: compiled code is not a secret.
 
     Our own bots run as another user.  Files of other users stay as they are.
     """

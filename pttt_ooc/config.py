@@ -143,7 +143,7 @@ class RuleSection(Section):
     horizon: Whole = Field(
         default=1000,
         description="Iterations during which hs-dcfr and hs-pcfr+ change their parameters; other algorithms ignore it. "
-        "It is no budget.",
+        "It is not a budget.",
     )
 
 
@@ -352,7 +352,7 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     ConfigError
-        If it cannot be read, is no YAML, or has a key twice (YAML's own reader would drop the first).
+        If it cannot be read, is not YAML, or has a key twice (YAML's own reader would drop the first).
     """
     try:
         return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506, as it is a SafeLoader

@@ -80,7 +80,7 @@ class InfosetFileError(PtttError):
 
 
 class ImpossibleInfosetError(PtttError):
-    """A text is no infoset of the player.
+    """A text is not an infoset of the player.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ are part of a state's name themselves."""
 
 
 def source_file(name: str) -> Path:
-    """The file of a module, such as ``stages/solve``; a name with a suffix is a file that is no module."""
+    """The file of a module, such as ``stages/solve``; a name with a suffix is a file that is not a module."""
     path = PACKAGE / name
     return path if path.suffix else path.with_suffix(".py")
 

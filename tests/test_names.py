@@ -23,7 +23,7 @@ def is_participle(name):
 
 
 def bare_participles(text):
-    """The functions and methods of a module whose whole name is a participle; properties are no functions."""
+    """The functions and methods of a module whose whole name is a participle; properties are not functions."""
     if not any(map(is_participle, re.findall(r"\bdef (\w+)\(", text))):
         return
     for node in ast.walk(ast.parse(text)):

@@ -2,8 +2,7 @@
 
 Usage: ``python -m docs.make.screenshots DATA``, where DATA has a solution of ``pttt-abrupt``, a solved match with
 secret goals, and a tournament.  Everything else is made in a temporary directory, with the tools of the
-tests: a small solved game with snapshots of its run, a course of four teams, and a practice league whose matches are
-of random moves.
+tests: a course of four teams, and a practice league whose matches are of random moves.
 """
 
 import random
@@ -21,30 +20,29 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from pttt_ooc.site.explore.explorer import Explorer
-from pttt_ooc.site.explore.local_sources import local_sources
-from pttt_ooc.site.explore.part import part_of
-from pttt_ooc.site.explore.sources import FixedSources
 from pttt_ooc.site.service.pulse import Pulse
-from pttt_ooc.site.shell.application import make_application
-from pttt_ooc.site.shell.shell import Shell
 from tests.course.league_kit import BAD, LeagueCourse
 from tests.kits.browsing import served
 from tests.other_games.extreme.practice_kit import bot, league, write_match
-from tests.site.explore.answerer_kit import answering, solve_game
 
 PICTURES = Path(__file__).parents[1] / "pictures"
 WIDE, TALL, LAPTOP, PHONE = (1060, 800), (1060, 1150), (1280, 800), (390, 844)
 COLOURS = 128
 PORT = 8791
+NOT_READY = 503
+"""The status of a page whose answerer is still getting ready."""
 
 
 @contextmanager
 def opened(browser: Browser, address: str, path: str, size: tuple[int, int] = WIDE) -> Iterator[Page]:
-    """A page in a browser of its own."""
+    """A page in a browser of its own, once what answers it is ready."""
     context = browser.new_context(base_url=address, viewport={"width": size[0], "height": size[1]}, locale="en-GB")
     page = context.new_page()
-    page.goto(path)
+    for _ in range(240):
+        answer = page.goto(path)
+        if answer is None or answer.status != NOT_READY:
+            break
+        time.sleep(1)
     yield page
     context.close()
 
@@ -123,20 +121,6 @@ def what_is_solved(browser: Browser, address: str) -> None:
         take(page, "extreme-match")
 
 
-def along_a_run(browser: Browser, place: Path) -> None:
-    """Explore after an iteration of a run that has kept snapshots."""
-    solved = solve_game(place / "data", snapshot_every=2)
-    rules, sources = local_sources([str(solved)], None)
-    with answering(place / "profiles", solved.parent.parent) as client:
-        part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
-        with (
-            served(make_application(Shell("Explored", rules.name, [part]))) as url,
-            opened(browser, url, "/explore?at=|0*&symmetry=merged&iteration=16", TALL) as page,
-        ):
-            page.locator("#board1").wait_for(timeout=600_000)
-            take(page, "explore-run", whole=True)
-
-
 def a_course(browser: Browser, place: Path) -> None:
     """The verdict on a bot that fails, and practice."""
     made = LeagueCourse(place / "course", practice=True)
@@ -150,7 +134,7 @@ def a_course(browser: Browser, place: Path) -> None:
     bots = [bot(key, name=f"Team {letter}") for key, letter in zip(keys, "ABCD", strict=False)]
     league(made.league.practice, [*bots, bot("random", ours=True)])
     with served(made.app) as url, opened(browser, url, "/sign-in") as page:
-        page.get_by_label("Your team’s token").fill(made.tokens["Team A"])
+        page.get_by_label("Your token").fill(made.tokens["Team A"])
         page.keyboard.press("Enter")
         page.wait_for_url("**/submissions")
         page.goto(f"/extreme/bots/{number}")
@@ -183,7 +167,6 @@ def main(data: str) -> None:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         with serving("web", "--data", data) as address:
             what_is_solved(browser, address)
-        along_a_run(browser, Path(place))
         a_course(browser, Path(place))
         a_game(browser)
         browser.close()

@@ -1,8 +1,8 @@
 "use strict";
 // The best response to a plan.  Amounts are weights of the plan: whole numbers, over its denominator.
 //
-// The responder knows only their own attempts.  Beside these goes a group: the infosets of the plan at which the other
-// player may be meanwhile.  What a response wins is the weight of what it beats, minus the weight of what beats it.
+// The responder knows only their own attempts.  A position has these and a group: the infosets of the plan at which the
+// other player may be meanwhile.  What a response wins is the weight of what it beats, minus the weight of what beats it.
 
 class BestResponse {
   constructor(certificate, responder, tell = () => {}) {
@@ -33,7 +33,7 @@ class BestResponse {
     return later.reduce((sum, next) => sum + this.search(next), decided);
   }
 
-  // The most that they can get from their first turn on, as a certificate claims that has proven one value; or null.
+  // The most that they can get from their first turn on, if the certificate claims a single value; else null.
   claimedAmount() {
     const [lower, upper] = this.rules.claim.split(" <= value <= ");
     if (lower !== upper) return null;
@@ -58,8 +58,8 @@ class BestResponse {
     return { decided, group: reached };
   }
 
-  // What follows an attempt: what is decided until the responder moves again, and the two positions of that time;
-  // and both for a failure and a success apart.
+  // What follows an attempt: in all, what is decided until the responder moves again, and the two positions then;
+  // `ways` has both for the failure and for the success alone.
   afterAttempt({ group, marks, misses }, bit) {
     const { classical, won } = this.rules;
     const taken = group.filter((infoset) => infoset.own & bit), empty = group.filter((infoset) => !(infoset.own & bit));
@@ -84,7 +84,7 @@ class BestResponse {
   }
 
   // No response gets more than this.  From here on the responder may see where the plan is, and so choose for each
-  // infoset of the group alone; not looking is one of their choices.
+  // infoset of the group alone.  They may also choose alike for all, so this is never too low.
   ceiling(position) {
     let sum = 0n;
     for (const infoset of position.group) sum += this.ceilingAt(infoset, position.marks, position.misses);

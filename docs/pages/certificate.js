@@ -55,7 +55,7 @@ class Certificate {
     this.lines = text.split("\n");
     this.number = 0;
     this.tell = tell;
-    this.match(/^phantom certificate 1$/, "this is no certificate of version 1");
+    this.match(/^phantom certificate 1$/, "this is not a certificate of version 1");
     this.squares = Number(this.match(/^squares ([1-9]|1[0-6])$/, "squares 1 to 16 must come here")[1]);
     this.turns = this.match(/^turns (abrupt|classical)$/, "turns abrupt or turns classical must come here")[1];
     this.classical = this.turns === "classical";

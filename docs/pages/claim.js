@@ -30,7 +30,7 @@ async function check(bytes, tell) {
   }
 }
 
-// For workers: a message is the bytes of a file.  Errors of the program are heard by the page.
+// For workers: a message is the bytes of a file.  The page listens for errors of the program.
 function hearFiles() {
   onmessage = (event) => check(event.data, postMessage).catch((error) => setTimeout(() => { throw error; }));
 }

@@ -23,7 +23,7 @@ function go(change) {
   location.hash = addressOf({ ...state, square: null, ...change });
 }
 
-// Choose a square, which is none.
+// Choose a square, which is no step in the browser's history.
 function choose(square) {
   location.replace(addressOf({ ...state, square }));
 }
@@ -46,7 +46,7 @@ function follow() {
 function hear(answer) {
   if ("facts" in answer) {
     part("wrong").hidden = Boolean(answer.facts);
-    part("wrong").textContent = `${answer.text} is no infoset of player ${state.player}: ${reasonAgainst(answer.text)}`;
+    part("wrong").textContent = `${answer.text} is not an infoset of player ${state.player}: ${reasonAgainst(answer.text)}`;
     if (!answer.facts) {
       part("notes").textContent = facts ? "The last infoset is still shown." : "";
       state = shown ?? state;

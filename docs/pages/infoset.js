@@ -4,7 +4,7 @@
 //
 // A value is what the player wins on average from there, with the best play against the other player's equilibrium.
 
-// "|4*0." as attempts; null if it is no such text.
+// "|4*0." as attempts; null if it is not such a text.
 function attemptsOf(text) {
   if (!/^\|([0-9a-f][*.])*$/.test(text)) return null;
   return [...text.matchAll(/([0-9a-f])([*.])/g)].map(([, digit, outcome]) => {
@@ -38,7 +38,8 @@ class Questions {
     return { happens, decides };
   }
 
-  // All that the other player may have after a turn: marks, and 65536 times the squares on which they failed.
+  // All that the other player may have after a turn, each as one number: the marks, plus 65536 times the squares on
+  // which they failed.
   othersAfterTurn(player, others, taken) {
     const { full, classical, won } = this.rules;
     const moving = new Set(others), after = new Set();
@@ -72,7 +73,7 @@ class Questions {
     return position;
   }
 
-  // All but the values; null if it is no infoset of the player.
+  // All but the values; null if it is not an infoset of the player.
   facts(player, text) {
     const attempts = attemptsOf(text);
     if (!attempts || !this.fate(player, attempts).decides) return null;
@@ -104,7 +105,7 @@ class Questions {
     };
   }
 
-  // What may come of an attempt: it fails, or the mark is placed.
+  // How an attempt may end: it fails, or the mark is placed.
   outcomes(player, attempts, position, bit) {
     const response = this.responses[player], reached = weightOf(position.group);
     const { ways } = response.afterAttempt(position, bit);
@@ -130,7 +131,8 @@ class Questions {
     const attempts = attemptsOf(text), position = this.position(player, attempts), response = this.responses[player];
     const reached = weightOf(position.group), played = this.ownInfoset(player, attempts)?.actions ?? [];
     if (!reached) return;
-    // Both plans are an equilibrium: all that is played is as good as the best.  At first, the claim tells what that is.
+    // The plans are an equilibrium, so all that is played is as good as the best; before the first attempt the claim
+    // says how good that is.
     let best = attempts.length ? null : response.claimedAmount();
     for (const bit of response.attempts(position)) {
       const known = played.some((one) => one.bit === bit);
@@ -145,8 +147,8 @@ function weightOf(group) {
   return group.reduce((sum, infoset) => sum + infoset.weight, 0n);
 }
 
-// For workers: the messages are questions, and only the newest one is answered to its end.  A question is for some
-// infosets of a player; of each come the facts and then, one after the other, the values.
+// For workers: the messages are questions, and only the newest one is answered to its end.  A question is about
+// some infosets of a player; for each, the facts come first and then the values, one after the other.
 function hearQuestions() {
   const known = {};
   let newest = null;

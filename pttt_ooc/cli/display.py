@@ -293,7 +293,7 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
     ]
     if abs(result.remainder) >= _EXACT:
         told = numbers.gap(result.remainder)
-        parts.append((f"  remainder: player {other}'s strategy is no exact equilibrium", told))
+        parts.append((f"  remainder: player {other}'s strategy is not an exact equilibrium", told))
     print_facts(
         [
             ("game", result.game),

@@ -318,7 +318,7 @@ def _tournament(place: Path) -> tuple[tuple[tuple[str, ...], ...], Miniature | N
 
 
 # ---------------------------------------------------------------------------------------------
-# Reports, and runs that are no solutions
+# Reports, and runs that are not solutions
 
 
 def reports(data: Path) -> dict[str, str]:

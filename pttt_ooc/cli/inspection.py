@@ -179,7 +179,7 @@ def mistakes(
     Its exploitability comes from own mistakes and openings.  Own mistakes lose even against an opponent who plays an
     equilibrium and does not react.  Openings are what an opponent gains by reacting: where the strategy is too
     predictable.  The costliest infosets of both are listed, mirror images together, with what would be best there.  If
-    the strategy that it is measured against is no exact equilibrium, there is a remainder.
+    the strategy that it is measured against is not an exact equilibrium, there is a remainder.
     """
     import numpy as np
 

@@ -33,7 +33,7 @@ OLD_NAMES = {
 }
 """New names of commands and options by the old ones.
 
-A word in capitals stands for the only argument that is no option.  Where the old command still exists, a line with
+A word in capitals stands for the only argument that is not an option.  Where the old command still exists, a line with
 other arguments, ``--terminal``, or options that the new command lacks, is left as it is.
 """
 
@@ -70,7 +70,7 @@ def _replace(arguments: list[str], old: str, new: str, root: Any) -> list[str]:
     renewed, rest = new.split(), arguments[len(words) :]
     if words == old.split():
         return [*renewed, *rest]
-    # The only argument that is no option replaces the word in capitals, unless the old command is meant.
+    # The only argument that is not an option replaces the word in capitals, unless the old command is meant.
     places = _plain_places(rest, _command(renewed, root))
     own = {"--terminal"} | (_options(_command(words, root)) - _options(_command(renewed, root)))
     meant = _command(words, root) is not None and any(one.partition("=")[0] in own for one in rest)

@@ -306,7 +306,7 @@ def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memory
 
 
 def _delete_all_but(path: Path, saved: Sequence[Commit]) -> None:
-    # A leftover that cannot be deleted is no error: it is never read, and the next commit tries again.
+    # A leftover that cannot be deleted is not an error: it is never read, and the next commit tries again.
     named = [_snapshot(path, commit.generation) for commit in saved]
     for leftover in (path / "commits").iterdir():
         if leftover not in named:
@@ -328,7 +328,7 @@ def fsck(path: Path) -> list[str]:
     Returns
     -------
     problems
-        One sentence for each; empty if there are none.  Leftovers of a killed commit are no problem, nor
+        One sentence for each; empty if there are none.  Leftovers of a killed commit are not a problem, nor
         is a state whose creation was killed.
 
     Raises

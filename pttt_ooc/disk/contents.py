@@ -136,7 +136,7 @@ def _node(description: Path) -> dict[str, Any]:
     try:
         found = json.loads(description.read_bytes())
     except ValueError as error:
-        raise UndecodableError(f"{description} is damaged: it is no JSON ({error}); make it again.") from error
+        raise UndecodableError(f"{description} is damaged: it is not JSON ({error}); make it again.") from error
     return found if isinstance(found, dict) else {}
 
 

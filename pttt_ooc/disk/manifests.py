@@ -30,7 +30,7 @@ def write_manifest(path: Path, stage: str, /, **facts: Any) -> None:
     StoreError
         If it cannot be written.
     ValueError, TypeError
-        If a fact is no JSON value, or is called ``stage``, ``format_version`` or ``checksum``.
+        If a fact is not a JSON value, or is called ``stage``, ``format_version`` or ``checksum``.
     """
     own = {"format_version": FORMAT_VERSION, "stage": stage}
     if {*own, _CHECKSUM} & facts.keys():

@@ -40,7 +40,7 @@ def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix
     if path.is_dir():
         raise StoreError(f"Cannot write {path}: it is a directory; name a file.")
     if path.exists() and not path.is_file():
-        raise StoreError(f"Cannot write {path}: it is no ordinary file; name another.")
+        raise StoreError(f"Cannot write {path}: it is not an ordinary file; name another.")
     if path.suffix.lower() != suffix and suffix:
         raise StoreError(f"Cannot write {path}: the name must end with {suffix}.")
     check_output_directory(path.parent)

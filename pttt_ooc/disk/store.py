@@ -239,7 +239,7 @@ def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> 
 
 
 def array_names(root: Path) -> list[str]:
-    """The sorted names of all arrays that Zarr finds in the group `root`; empty if it is no group."""
+    """The sorted names of all arrays that Zarr finds in the group `root`; empty if it is not a group."""
     import zarr
 
     try:

@@ -108,10 +108,10 @@ def test_two_strategies_are_compared(run, made):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("show", "{file}", "|0*0."), "'|0*0.' is no infoset of player 0: square 0 is attempted twice."),
+        (("show", "{file}", "|0*0."), "'|0*0.' is not an infoset of player 0: square 0 is attempted twice."),
         (
             ("show", "{file}", "|9*"),
-            f"'|9*' is no infoset of player 0: there is no square 9; {GAME} has the squares 0 to 5.",
+            f"'|9*' is not an infoset of player 0: there is no square 9; {GAME} has the squares 0 to 5.",
         ),
         (("show", "{tmp}", "|"), "{tmp}: This directory holds no solution; a strategy is a .zip, a .npy, an .h5"),
         (("show", "{data}", "|"), "{data}: This directory holds no solution; did you mean {directory}?"),

@@ -153,7 +153,7 @@ def test_the_argument_of_an_old_name_is_found_among_options(tmp_path):
     assert renew(["smbc", "serve", "--port", "7"], TOP)[0] == ["web", "--smbc", "data/smbc", "--port", "7"]
     file = tmp_path / "mine.zip"
     file.touch()
-    assert renew(["certify", str(file)], TOP) == (["certify", str(file)], []), "one strategy is no game"
+    assert renew(["certify", str(file)], TOP) == (["certify", str(file)], []), "one strategy is not a game"
 
 
 def test_completion_says_nothing_of_old_names(capsys):

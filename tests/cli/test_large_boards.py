@@ -85,7 +85,7 @@ def test_the_command_that_is_named_works_and_what_it_writes_can_be_looked_at(run
     for command in NOT_SOLVED[:2]:
         assert told(run(*command, game=TEN)) == [["web", str(place)]]
     for command in (("mistakes", "uniform", "--player", "0"), ("lab", "score", "uniform", "--games", "20")):
-        assert told(run(*command, game=TEN)) == [["exact", "--game", TEN]], "a plan is no solution with all infosets"
+        assert told(run(*command, game=TEN)) == [["exact", "--game", TEN]], "a plan is not a solution with all infosets"
     assert told(run("lab", "score", "uniform", "--games", "20", "--equilibrium", str(place), game=TEN))
 
 

@@ -1,4 +1,4 @@
-"""Files that are no strategies: each with the note that it must get.
+"""Files that are not strategies: each with the note that it must get.
 
 The first part is made by hand, one idea each; the second changes bytes of good files at random places.
 """

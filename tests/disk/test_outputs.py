@@ -68,7 +68,7 @@ def test_unwritable_files_are_refused(force):
     for path, says in {
         "missing/new": "there is no directory missing; make it first.",
         "folder": "it is a directory; name a file.",
-        "pipe": "it is no ordinary file; name another.",
+        "pipe": "it is not an ordinary file; name another.",
         "folder/lost.zip": "it is a result of the workflow; name another place.",
         "folder/export.json": "it is a result of the workflow; name another place.",
     }.items():

@@ -52,7 +52,7 @@ class Tables(HTMLParser):
 
 
 def form_of(text):
-    """The form of a number: its decimals and unit, or that it has an exponent; None if the text is no number."""
+    """The form of a number: its decimals and unit, or that it has an exponent; None if the text is not a number."""
     if _SCIENTIFIC.fullmatch(text):
         return "exponent"
     found = _NUMBER.fullmatch(text)

@@ -43,7 +43,7 @@ DENOMINATOR = LINES[PLAN0 - 1].split(" ")[-1]
 
 
 class FirstSquare:
-    """The first square that was not attempted; its weights are right, but it is no equilibrium."""
+    """The first square that was not attempted; its weights are right, but it is not an equilibrium."""
 
     denominator = 68
 
@@ -197,7 +197,7 @@ DAMAGED = {  # the text, the number of the line if all programs name the same on
     "a plan that loses": (losing(), None, "value"),
     "a weight on a large board": (on_a_large_board(TENTH, "a=1", "a=2"), TENTH, "add up"),
     "a square beyond a large board": (on_a_large_board(TENTH, "a=1", "c=1"), TENTH, "action|attempted"),
-    "a square that is no digit": (on_a_large_board(TENTH, "a=1", "g=1"), TENTH, "action"),
+    "a square that is not a digit": (on_a_large_board(TENTH, "a=1", "g=1"), TENTH, "action"),
     "a square as a capital letter": (on_a_large_board(TENTH, "a=1", "A=1"), TENTH, "action"),
     "a large square as a decimal number": (on_a_large_board(TENTH, "a=1", "10=1"), TENTH, "action"),
     "an infoset with a capital letter": (on_a_large_board(AFTER_TENTH, "a", "A"), AFTER_TENTH, "must come here"),

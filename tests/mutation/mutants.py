@@ -151,7 +151,7 @@ def _changes(source: str) -> Iterator[tuple[Any, ast.AST | None]]:
 
 
 def _mutant(module: str, source: str, place: Any, variant: ast.AST | None) -> Mutant | None:
-    """The mutant of a change; None if it is no Python."""
+    """The mutant of a change; None if it is not Python."""
     after = "pass" if variant is None else ast.unparse(ast.fix_missing_locations(variant))
     if isinstance(variant, ast.expr):
         after = f"({after})"

@@ -36,7 +36,7 @@ class BestResponse:
         Expected payoff, from the responding player's point of view.
     choices
         uint8, shape (nodes,): the number of the chosen action among the actions of the node's view, which are in
-        ascending order of squares.  Not used at nodes that are no infosets.
+        ascending order of squares.  Not used at nodes that are not infosets.
     """
 
     index: Index

@@ -88,7 +88,7 @@ class WalledAgent:
         move = answer.get("move")
         if type(move) is not int or not 0 <= move < self._game.rules.MOVES:
             why = self._game.why_not(state, -1)
-            self.forfeit = "INVALID MOVE", f"It answered {shown_move(answer)}, which is no move: {why}."
+            self.forfeit = "INVALID MOVE", f"It answered {shown_move(answer)}, which is not a move: {why}."
             raise self._forfeit_error()
         return Answer(move, spent.seconds, spent.processor, 0, 0)
 

@@ -36,7 +36,10 @@ Games = Annotated[int, Field(ge=0, le=100), BeforeValidator(number)]
 class LeagueSettings(Terms):
     """The keys of ``extreme.yaml``."""
 
-    open: bool = Field(default=True, description="false: nobody can hand in bots, and nothing is checked or played.")
+    open: bool = Field(
+        default=True,
+        description="false: nobody can hand in bots, and nothing is checked or played. Bots and marks stay.",
+    )
     begins: datetime | None = Field(
         default=None,
         description="When the tournament begins, such as 2027-02-25T23:55:00+00:00: from then on no bot is taken, and "
@@ -172,8 +175,13 @@ class League:
 
 
 def is_there(data: Path) -> bool:
-    """Whether a course holds a league that is open."""
-    return (data / FILE).is_file() and read_settings(data).open
+    """Whether a directory has a league, open or not."""
+    return (data / FILE).is_file()
+
+
+def is_open(data: Path) -> bool:
+    """Whether a directory has a league that takes and plays bots."""
+    return is_there(data) and read_settings(data).open
 
 
 def read_settings(data: Path) -> LeagueSettings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pttt_ooc.course.bots.league import League, is_there, league_directory
+from pttt_ooc.course.bots.league import League, is_open, league_directory
 from pttt_ooc.course.data.assignments import further_leagues
 from pttt_ooc.course.data.database import Database
 from pttt_ooc.other_games.extreme.wing import ANALYST
@@ -40,7 +40,7 @@ def _workers(league: League) -> list[tuple[str, ...]]:
 def open_leagues(data: Path, database: Database) -> tuple[bool, list[str]]:
     """Whether the course has a league of its own, and the further ones that are open and that assignments name."""
     with database.reading() as session:
-        return is_there(data), [name for name in further_leagues(session) if is_there(league_directory(data, name))]
+        return is_open(data), [name for name in further_leagues(session) if is_open(league_directory(data, name))]
 
 
 def pages(data: Path) -> list[Pages]:
@@ -51,7 +51,7 @@ def pages(data: Path) -> list[Pages]:
     PtttError
         If its settings are refused, or its database cannot be used.
     """
-    if not is_there(data):
+    if not is_open(data):
         return []
     league = League(data)
     found = [Pages("league", "The league", ("pttt_ooc.course.server.bot_parts:parts_of",), workers=_workers(league))]

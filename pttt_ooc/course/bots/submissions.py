@@ -310,11 +310,15 @@ class Bots:
 
 @contextmanager
 def open_bots(data: Path) -> Iterator[Bots | None]:
-    """The bots of the league in a directory, during the block; None if there is no league, or it is not open."""
-    if not is_there(data):
+    """The bots of the league in a directory, open or not, during the block; None if there is no league.
+
+    A closed league without a database has none.
+    """
+    league = League(data) if is_there(data) else None
+    if league is None or not (league.settings.open or league.database.is_file()):
         yield None
         return
-    with closing(Bots(League(data))) as bots:
+    with closing(Bots(league)) as bots:
         yield bots
 
 

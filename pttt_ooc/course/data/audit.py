@@ -19,6 +19,16 @@ def note(session: Session, by: str, what: str, **facts: Any) -> None:
     session.add(LogLine(at=time.time(), by=by, what=what, facts=facts))
 
 
+REMOVE_TEAM = "remove team"
+"""The log's word for the removal of a team; the line has the team's number."""
+
+
+def removed_teams(session: Session) -> set[int]:
+    """The numbers of the teams that somebody has removed."""
+    found = session.scalars(select(LogLine).where(LogLine.what == REMOVE_TEAM))
+    return {one.facts["number"] for one in found if "number" in one.facts}
+
+
 def lines(session: Session, limit: int | None = None) -> list[LogLine]:
     """The lines, latest first."""
     return list(session.scalars(select(LogLine).order_by(LogLine.id.desc()).limit(limit)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -10,8 +10,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import all_assignments, further_games, further_of
+from pttt_ooc.course.data.audit import removed_teams
 from pttt_ooc.course.data.database import DEFAULT, Database
-from pttt_ooc.course.data.models import Fact, Team
+from pttt_ooc.course.data.models import Fact, Submission, Team
+from pttt_ooc.course.data.names import readable_name
 from pttt_ooc.course.data.rules import STRATEGIES
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, make_settings, read_settings
 from pttt_ooc.course.data.standings import MIRRORED, out_of_game, touch
@@ -85,9 +87,15 @@ def make_game(database: Database, data: Path, game: str) -> CourseSettings:
 
 
 def mirror_teams(course: Database, own: Database) -> None:
-    """Give a further game the course's teams; a removed team's strategies are deleted, a renamed one's stay.
+    """Give a further game the course's teams; a renamed team's strategies stay, a removed one's are deleted.
 
     The game also learns which teams have no standing in it.
+
+    Raises
+    ------
+    CourseError
+        If a team that the course does not know, and has not removed, has handed in strategies: the course's database
+        may be the wrong one, or an earlier copy.
     """
     with own.reading() as session:
         game = session.get_one(Fact, "game").value
@@ -95,20 +103,31 @@ def mirror_teams(course: Database, own: Database) -> None:
     with course.reading() as session:
         wanted = {team.id: team for team in session.scalars(select(Team))}
         without_standing = sorted(out_of_game(session, game))
+        removed = removed_teams(session) if known != _names(wanted.values()) else set()
     if known == _names(wanted.values()) and out is not None and out.value == without_standing:
         return
     with own.writing() as session:
         session.merge(Fact(name=MIRRORED, value=without_standing))
-        renamed = []
+        owners = set(session.scalars(select(Submission.team_id)))
+        renamed, unknown = [], []
         for team in session.scalars(select(Team)).all():
             now = wanted.get(team.id)
+            # Numbers are never used again, but a new course may have taken the place of an old one.
             if now is None or (team.name != now.name and team.created_at != now.created_at):
-                session.delete(
-                    team
-                )  # numbers are never used again, but a new course may have taken the place of an old one
-            elif team.name != now.name:
+                if team.of_students and team.id in owners and team.id not in removed:
+                    unknown.append(team.name)
+                session.delete(team)
+                continue
+            team.house = now.house
+            if team.name != now.name:
                 renamed.append((team, now))
                 team.name = team.key = f"\0{team.id}"  # two teams may have swapped their names, which are unique
+        if unknown:
+            raise CourseError(
+                f"This course does not know {', '.join(map(readable_name, sorted(unknown)))}, from whom there are "
+                f"strategies of {game}. Is its database an earlier copy, or another one? Put the right one back, or "
+                f"move {FOLDER}/{game} out of the course's directory."
+            )
         session.flush()
         for team, now in renamed:
             team.name, team.key = now.name, now.key
@@ -116,12 +135,13 @@ def mirror_teams(course: Database, own: Database) -> None:
         there = set(session.scalars(select(Team.id)))
         for number, team in wanted.items():
             if number not in there:
-                session.add(Team(id=number, name=team.name, key=team.key, created_at=team.created_at))
+                made = {"name": team.name, "key": team.key, "created_at": team.created_at, "house": team.house}
+                session.add(Team(id=number, **made))
         touch(session)
 
 
-def _names(teams: object) -> set[tuple[int, str]]:
-    return {(team.id, team.name) for team in teams}  # type: ignore[attr-defined]
+def _names(teams: Iterable[Team]) -> set[tuple[int, str, bool]]:
+    return {(team.id, team.name, team.house) for team in teams}
 
 
 @contextmanager

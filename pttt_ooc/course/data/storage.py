@@ -36,8 +36,7 @@ log = logging.getLogger("pttt.course.storage")
 RESERVE = 200_000_000
 """Bytes of the disk that uploads must leave free."""
 
-_FEW = 10
-_ABANDONED_SECONDS = 3600.0  # seconds after which a whole upload without a row in the database is deleted
+_ABANDONED_SECONDS = 3600.0  # seconds after which a whole upload without a row in the database is moved aside
 
 
 class FullDiskError(CourseError):
@@ -68,13 +67,15 @@ class Storage:
     uploads, incoming, gradients, index, certificates, samples
         Directories: whole uploads, uploads being received, a Zarr group for each gradient, the index of the game,
         certificates that teams have asked for, sampled games of each strategy.
+    unlisted
+        The directory of uploads without a row in the database; made when there are some.
     """
 
     def __init__(self, data: Path) -> None:
         self.data = data
         self.uploads, self.incoming = data / "uploads", data / "incoming"
         self.gradients, self.index, self.certificates = (data / name for name in ("gradients", "index", "certificates"))
-        self.samples = data / "samples"
+        self.samples, self.unlisted = data / "samples", data / "unlisted"
         with explain_errors(f"make directories in {data}"):
             for directory in self._directories:
                 directory.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ class Storage:
         yield self.data.resolve()
         for name in (SETTINGS, "secret", "course.sqlite*", "worker.*", "serve.lock", f"{KIT}*"):
             yield from self.data.glob(name)
-        for directory in self._directories:
+        for directory in (*self._directories, *[self.unlisted] * self.unlisted.is_dir()):
             yield directory
             yield from directory.rglob("*")
 
@@ -128,18 +129,20 @@ class Storage:
         return self.uploads / file
 
     def sweep(self, known: Iterable[str]) -> int:
-        """Delete whole uploads without a row; returns how many.
+        """Move whole uploads without a row aside, and bring those back that have one again; returns how many are moved.
 
-        If most have no row, none is deleted: the database may be the wrong one, or an earlier copy.
+        Nothing is deleted: the database may be the wrong one, or an earlier copy.
         """
         keep, old = set(known), time.time() - _ABANDONED_SECONDS
-        there = list(self.uploads.iterdir())
-        lost = [f for f in there if f.name not in keep and f.stat().st_mtime < old]
-        if 2 * len(lost) > max(len(there), _FEW):
-            log.error("most uploads have no row in the database: none is deleted", extra={"files": len(lost)})
-            return 0
+        for file in self.unlisted.glob("*"):
+            if file.name in keep and not self.upload(file.name).exists():
+                os.replace(file, self.upload(file.name))
+        lost = [file for file in self.uploads.iterdir() if file.name not in keep and file.stat().st_mtime < old]
+        if lost:
+            self.unlisted.mkdir(exist_ok=True)
+            log.warning("uploads without a row in the database", extra={"files": len(lost), "to": str(self.unlisted)})
         for file in lost:
-            file.unlink(missing_ok=True)
+            os.replace(file, self.unlisted / file.name)
         return len(lost)
 
     def sweep_incoming(self) -> int:

@@ -85,7 +85,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
         return []
 
     look("the list of assignments", name_further)
-    look("the leagues of assignments", lambda session: _missing_leagues(session, data))
+    look("the leagues of assignments", lambda session: _without_league(session, data))
     found += run_check("the disk", lambda: _disk(storage))
     found += run_check("the memory", _memory)
     found += run_check("the worker", lambda: _worker(storage))
@@ -105,10 +105,25 @@ def problems(database: Database, storage: Storage) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _missing_leagues(session: Session, data: Path) -> list[str]:
-    """The assignments of bots without a league, for which no bots can be handed in."""
-    found = [(one.name, missing_league(data, further_of(one))) for one in all_assignments(session, BOTS)]
-    return [f"Assignment {name}: {missing}" for name, missing in found if missing]
+def _without_league(session: Session, data: Path) -> list[str]:
+    """The assignments for which no bots can be handed in: the league is missing, or closed before they are over."""
+    told, now = list[str](), time.time()
+    for one in all_assignments(session, BOTS):
+        name = further_of(one)
+        trouble = missing_league(data, name)
+        if not trouble and one.dates.state(now) != CLOSED:
+            trouble = _closed_league(league_directory(data, name))
+        told += [f"Assignment {one.name}: {trouble}"] if trouble else []
+    return told
+
+
+def _closed_league(place: Path) -> str:
+    try:
+        if read_league(place).open:
+            return ""
+    except PtttError:  # told by the check of the league
+        return ""
+    return f"nobody can hand in bots, as {place / FILE} has `open: false`; open it there, and start the course again."
 
 
 def _worker(storage: Storage) -> list[str]:
@@ -308,7 +323,7 @@ def _tournament(league: League) -> list[str]:
     directory = league.tournament
     for place in (directory, *(directory / name for name in ("bots", "matches", "curves"))):
         if place.exists() and not place.is_dir():
-            return [f"{place} is no directory; restore it from a backup."]
+            return [f"{place} is not a directory; restore it from a backup."]
     if not (directory / FACTS).exists():
         there = directory.is_dir() and any((directory / name).is_dir() for name in ("matches", "bots"))
         return [f"{directory / FACTS} is missing; restore it from a backup."] if there else []

@@ -30,7 +30,16 @@ from pttt_ooc.course.data.game_directory import directory_of, strategies_of
 from pttt_ooc.course.data.models import OF_STUDENTS, Submission, Team
 from pttt_ooc.course.data.rules import AGENTS, BEST, BOTS, LAST, REPORT, STRATEGIES, Points, Rule, check_rule
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
-from pttt_ooc.course.data.term_tables import Adjustment, Assignment, Extension, GradeRow, Mark, Pick, Report
+from pttt_ooc.course.data.term_tables import (
+    Adjustment,
+    Assignment,
+    Disqualification,
+    Extension,
+    GradeRow,
+    Mark,
+    Pick,
+    Report,
+)
 from pttt_ooc.course.grades.gradebook import settle
 from pttt_ooc.course.people.teams import set_aliases
 from pttt_ooc.course.strategies.game_facts import check_value_is_known
@@ -326,7 +335,7 @@ def _check_unused(session: Session, assignment: Assignment, data: Path, wanted: 
 
     Strategies and bots name no assignment: they still count for assignments of the same game that the file keeps.
     """
-    tables = (Report, Agent, Extension, Pick, Mark, Adjustment, GradeRow)
+    tables = (Report, Agent, Extension, Pick, Mark, Adjustment, Disqualification, GradeRow)
     there = [
         table.__tablename__
         for table in tables

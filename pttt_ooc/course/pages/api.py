@@ -39,7 +39,7 @@ _REFUSALS: dict[int | str, dict[str, object]] = {
     401: {"model": ErrorOut, "description": "No token, or one that is not known."},
     408: {"model": ErrorOut, "description": "The body has stopped, or is too slow."},
     413: {"model": ErrorOut, "description": "The file is too large."},
-    415: {"model": ErrorOut, "description": "The body is no multipart form."},
+    415: {"model": ErrorOut, "description": "The body is not a multipart form."},
     429: {"model": ErrorOut, "description": "The team, or your address, has reached a limit; see Retry-After."},
     507: {"model": ErrorOut, "description": "The course's disk is full."},
 }

@@ -17,7 +17,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import Field
 
-from pttt_ooc.course.bots.league import League, is_there, league_directory
+from pttt_ooc.course.bots.league import League, is_open, league_directory
 from pttt_ooc.course.bots.submissions import Bot, Bots
 from pttt_ooc.course.data.assignments import frozen_since, further_leagues, settle_assignments
 from pttt_ooc.course.data.database import Database
@@ -218,7 +218,7 @@ class FurtherLeagues:
         """A further league; 404 if no assignment names it, or it is not there."""
         with self.course.database.reading() as session:
             known = further_leagues(session)
-        if name not in known or not is_there(league_directory(self.course.storage.data, name)):
+        if name not in known or not is_open(league_directory(self.course.storage.data, name)):
             raise HTTPException(404, f"There is no league {name} here.")
         with self.lock:
             if name not in self.opened:

@@ -227,13 +227,13 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise HTTPException(400, f"{text[:40]!r} is no number.") from None
+        raise HTTPException(400, f"{text[:40]!r} is not a number.") from None
 
 
 def _rule(desk: Desk, fields: Mapping[str, str]) -> object:
     number = fields["submission"]
     if not number.isdecimal() or len(number) > 9:
-        raise CourseError(f"{number[:40]!r} is no number of a submission.")
+        raise CourseError(f"{number[:40]!r} is not a number of a submission.")
     values = fields["kind"], int(number), fields["ruling"], fields["reason"]
     return decisions.rule(desk.session, desk.data, desk.by, *values, of=fields["of"])
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pttt_ooc.course.agents.settings import ALIVE
 from pttt_ooc.course.agents.standings import tries_in
-from pttt_ooc.course.bots.league import League, is_there, league_directory
+from pttt_ooc.course.bots.league import League, is_open, league_directory
 from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues
 from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.models import STATUSES, UNFINISHED, Submission, Team
@@ -65,7 +65,7 @@ def _others(course: Course) -> Iterator[tuple[str, Path, Tries | None]]:
         yield "agents", data / ALIVE, tries_in(data)
     for league in leagues:
         place = league_directory(data, league)
-        if is_there(place):
+        if is_open(place):
             found = League(place)
             yield "league" if league is None else f"league {league}", found.alive, tournament_tries(found.tournament)
     for game in games:

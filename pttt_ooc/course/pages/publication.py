@@ -51,7 +51,7 @@ def publish(session: Session, settings: CourseSettings, data: Path, directory: P
     if directory.exists() and (
         not directory.is_dir() or (any(directory.iterdir()) and not (directory / MARK).is_file())
     ):
-        raise CourseError(f"{directory} holds something that is no publication; name an empty directory.")
+        raise CourseError(f"{directory} holds something that is not a publication; name an empty directory.")
     directory.mkdir(parents=True, exist_ok=True)
     rows, found = standings.leaderboard(session), standings.matrix(session)
     agents = {one.name: agent_standings(session, data, one, None, False) for one in tables}

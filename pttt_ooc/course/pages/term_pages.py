@@ -133,7 +133,7 @@ async def pick(request: Request, course: UsedCourse, shell: UsedShell, account: 
     fields = await own_form(request, shell)
     number = fields.get("submission", "")
     if number and (not number.isdecimal() or not 0 < int(number[:10]) < _MOST):
-        raise HTTPException(400, f"{number[:40]!r} is no number of a submission.")
+        raise HTTPException(400, f"{number[:40]!r} is not a number of a submission.")
     await run_in_threadpool(_pick, course, account, name, int(number) if number else None)
     return RedirectResponse(f"/course#{name}", 303)
 

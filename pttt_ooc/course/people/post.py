@@ -142,7 +142,7 @@ def public_address(host: str, port: int) -> str:
     addresses = [str(one[4][0]).partition("%")[0] for one in found]
     for text in addresses:
         if not is_public(ipaddress.ip_address(text)):
-            raise CourseError(f"{host} leads to {text}, which is no public address; nothing is sent there.")
+            raise CourseError(f"{host} leads to {text}, which is not a public address; nothing is sent there.")
     return addresses[0]
 
 

@@ -14,19 +14,24 @@ import hmac
 import re
 import secrets
 import time
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.assignments import term_of
-from pttt_ooc.course.data.audit import CONSOLE, note
-from pttt_ooc.course.data.database import FILED, Database
+from pttt_ooc.course.data.audit import CONSOLE, REMOVE_TEAM, note
+from pttt_ooc.course.data.database import DEFAULT, FILED, Database
+from pttt_ooc.course.data.game_directory import directory_of, games_in, mirror_teams, writing_to_game
 from pttt_ooc.course.data.memberships import left_by_all
 from pttt_ooc.course.data.models import ACCEPTED, BASELINE, OF_STUDENTS, Submission, Team
 from pttt_ooc.course.data.names import check_name, name_key, readable_name
 from pttt_ooc.course.data.standings import touch
+from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.data.term_tables import Assignment, GradeRow, Invitation
 from pttt_ooc.course.people import sessions
 from pttt_ooc.errors import CourseError
@@ -155,8 +160,15 @@ def rotate_token(database: Database, name: str) -> str:
         return new_token(session, team)
 
 
-def remove_team(database: Database, name: str) -> list[str]:
-    """Remove a team with its submissions; returns the names of their files, for deletion.
+def remove_team(database: Database, data: Path, name: str) -> list[Path]:
+    """Remove a team with its submissions, those of further games too; returns their files, for deletion.
+
+    Bots stay: a league has a database of its own, in which no team is listed that the course does not have.
+
+    Parameters
+    ----------
+    data
+        The directory of the course.
 
     Raises
     ------
@@ -165,13 +177,25 @@ def remove_team(database: Database, name: str) -> list[str]:
     """
     with database.writing() as session:
         team = named_team(session, name)
-        files = [
-            file for table in FILED for file in session.scalars(select(table.file).where(table.team_id == team.id))
-        ]
-        note(session, CONSOLE, "remove team", team=team.name, files=len(files), points=_points(session, team))
+        files = _files_of(session, data, team)
+        games = [game for game in games_in(data) if (directory_of(data, game) / DEFAULT).is_file()]
+        for game in games:
+            with writing_to_game(data, game) as own:
+                files += _files_of(own, directory_of(data, game), team)
+        # The log says that the removal is meant: only then a further game deletes the team's strategies.
+        facts = {"number": team.id, "team": team.name, "files": len(files), "points": _points(session, team)}
+        note(session, CONSOLE, REMOVE_TEAM, **facts)
         session.delete(team)
         touch(session)
-        return files
+    for game in games:
+        with closing(Database.of(directory_of(data, game), None, game, prepared=True)) as own_database:
+            mirror_teams(database, own_database)
+    return files
+
+
+def _files_of(session: Session, data: Path, team: Team) -> list[Path]:
+    found = (session.scalars(select(table.file).where(table.team_id == team.id)) for table in FILED)
+    return [Storage(data).upload(file) for file in chain.from_iterable(found)]
 
 
 def _points(session: Session, team: Team) -> dict[str, float | None]:

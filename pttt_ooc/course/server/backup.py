@@ -409,7 +409,7 @@ def _restore_upload(
 ) -> None:
     # Names of members are not trusted: the row's name must have the form of the server's names.
     if not row["file"].removesuffix(".zip").isalnum():
-        raise ValueError(f"{row['file']!r} is no name of an upload")
+        raise ValueError(f"{row['file']!r} is not a name of an upload")
     target = storage.upload(row["file"])
     _extract(archive, members[f"uploads/{row['file']}"], target)
     with open(target, "rb") as copy:
@@ -432,7 +432,7 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) ->
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
     content = archive.extractfile(member) if member.isreg() else None
     if content is None:
-        raise ValueError(f"{member.name} is no file")
+        raise ValueError(f"{member.name} is not a file")
     return content
 
 

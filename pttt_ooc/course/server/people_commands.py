@@ -160,14 +160,13 @@ def remove_team(
 ) -> None:
     """Remove a team with all its submissions and files."""
     with open_course(here) as database:
-        from pttt_ooc.course.data.storage import Storage
         from pttt_ooc.course.people import teams
 
         if not yes and not typer.confirm(f"Remove {name} with all its submissions?", err=here.as_json):
             raise typer.Exit(1)
-        files, storage = teams.remove_team(database, name), Storage(here.data)
+        files = teams.remove_team(database, here.data, name)
         for file in files:
-            storage.upload(file).unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
     sentence = f"{name} is removed, and {len(files)} submissions with it."
     tell({"team": name, "submissions": len(files)}, here, [sentence])
 

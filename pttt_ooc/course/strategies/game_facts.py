@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from pttt_ooc.config import solving_command
@@ -174,26 +175,30 @@ def check_orders(data: Path, settings: CourseSettings) -> None:
 
 
 def settle_orders(database: Database, storage: Storage, settings: CourseSettings) -> None:
-    """Record the order of rows; if it has changed, the strategies of the baseline, to be made anew, and the house go.
+    """Record the order of rows; if it has changed, the strategies of the baseline are deleted, to be made anew.
 
     Raises
     ------
     CourseError
-        If teams have accepted strategies in another order.
+        If teams, or the house, have accepted strategies in another order.
     """
     orders = row_orders(*settings.orders(storage.data))
-    baseline = select(Team.id).where(or_(Team.name == BASELINE, Team.house))
     with database.writing() as session:
         fact = session.get(Fact, _FACT)
         if orders == (fact.value if fact else [None, None]):
             return
-        others = Submission.team_id.not_in(baseline), Submission.status == ACCEPTED
-        if session.scalar(select(Submission.id).where(*others).limit(1)) is not None:
+        owners = select(Team).join(Submission, Submission.team_id == Team.id).where(Submission.status == ACCEPTED)
+        others = session.scalars(owners.where(Team.name != BASELINE).distinct()).all()
+        if others:
+            otherwise = "start a new course with another --data"
+            if all(team.house for team in others):
+                commands = " and ".join(f"`pttt course remove-team {shlex.quote(team.name)}`" for team in others)
+                otherwise = f"remove what the house has handed in: {commands}"
             raise CourseError(
                 f"The lists of infosets in {storage.data / SETTINGS} are not those that accepted strategies follow; "
-                "put the former ones back, or start a new course with another --data."
+                f"put the former ones back, or {otherwise}."
             )
-        old = list(session.scalars(select(Submission).where(Submission.team_id.in_(baseline))))
+        old = list(session.scalars(select(Submission).join(Team).where(Team.name == BASELINE)))
         for submission in old:
             session.delete(submission)
         session.merge(Fact(name=_FACT, value=orders))

@@ -141,7 +141,7 @@ class Lines:
                 try:
                     text = stream.decompress(piece, 1 << 16)
                 except zlib.error:
-                    self.refuse("this is no gzip file, or a damaged one")
+                    self.refuse("this is not a gzip file, or a damaged one")
                 if not piece and not text:
                     self.refuse("the file is cut off")
                 size += len(text)
@@ -179,7 +179,7 @@ def read(path: Path) -> Certificate:
 def _game(lines: Lines) -> Game:
     """The game with these rules; the named one, if there is one."""
     if lines.next() != f"phantom certificate {VERSION}":
-        lines.refuse(f"this is no certificate of version {VERSION}")
+        lines.refuse(f"this is not a certificate of version {VERSION}")
     squares = re.fullmatch("squares ([1-9]|1[0-6])", lines.next())
     if squares is None:
         lines.refuse("squares 1 to 16 must come here")
@@ -244,7 +244,7 @@ class _Written:
         for word in words:
             action = _ACTION.fullmatch(word)
             if action is None:
-                self._lines.refuse(f"{on_one_line(word[:40])!r} is no action, such as 4=17")
+                self._lines.refuse(f"{on_one_line(word[:40])!r} is not an action, such as 4=17")
             square, part = int(action[1], 16), int(action[2])
             if square >= self._squares or state >> square & 1:
                 self._lines.refuse(f"square {square:x} cannot be attempted")

@@ -27,7 +27,7 @@ def from_bytes(content: bytes) -> Arrays:
 
 
 def pack_fields(name: str, fields: dict[str, Any]) -> Arrays:
-    """Arrays by name; what is no array is one of JSON."""
+    """Arrays by name; what is not an array is one of JSON."""
     return {
         f"{name}/{key}": value if isinstance(value, np.ndarray) else np.array(json.dumps(value))
         for key, value in fields.items()

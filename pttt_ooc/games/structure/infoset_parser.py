@@ -31,7 +31,7 @@ def check_infoset(game: Game, player: int, text: str) -> str:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player; the sentence says why, and ``nearest`` is the nearest infoset.
+        If it is not an infoset of the player; the sentence says why, and ``nearest`` is the nearest infoset.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def check_infoset(game: Game, player: int, text: str) -> str:
     >>> check_infoset(named_game("pttt-abrupt"), 0, "|0*0*")
     Traceback (most recent call last):
         ...
-    pttt_ooc.errors.ImpossibleInfosetError: '|0*0*' is no infoset of player 0: square 0 is attempted twice.
+    pttt_ooc.errors.ImpossibleInfosetError: '|0*0*' is not an infoset of player 0: square 0 is attempted twice.
     """
     # What can be read of the text must begin with the player's setup.
     typed, problem = _parse(text, game.squares)
@@ -64,7 +64,7 @@ def check_infoset(game: Game, player: int, text: str) -> str:
         attempts = attempts[:possible]
     quoted = repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
     raise ImpossibleInfosetError(
-        f"{quoted} is no infoset of player {player}: {problem}.", _text(game, player, attempts)
+        f"{quoted} is not an infoset of player {player}: {problem}.", _text(game, player, attempts)
     )
 
 

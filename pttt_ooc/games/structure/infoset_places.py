@@ -111,7 +111,7 @@ def pack_attempts(index: Index, player: int, infoset: str) -> PackedAttempts:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player; the sentence says why.
+        If it is not an infoset of the player; the sentence says why.
     """
     found = _read(index, player, infoset)
     if found is None:

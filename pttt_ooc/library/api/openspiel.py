@@ -126,7 +126,7 @@ def _history(game: Game, player: int, infoset: str) -> list[int]:
     own, start = attempts_of(infoset), len(game.setup[player])
     on_board = is_infoset_text(infoset) and all(square < game.squares for square, _ in own)
     if not on_board or own[:start] != [(s, True) for s in game.setup[player]]:
-        raise StrategyError(f"{infoset!r} is no infoset of player {player} in {game.name}.")
+        raise StrategyError(f"{infoset!r} is not an infoset of player {player} in {game.name}.")
     squares = [game.setup[k % 2][k // 2] for k in range(len(game.setup[0]) + len(game.setup[1]))]
     search = _OpponentSearch(game, player, own[start:])
     found = search.extend(game.first_player, game.setup_mask(0), game.setup_mask(1), 0, game.setup_mask(1 - player))

@@ -74,7 +74,7 @@ class Strategy(core.Strategy):
     >>> mine["|0*0*"]
     Traceback (most recent call last):
         ...
-    pttt_ooc.errors.InfosetFileError: '|0*0*' is no infoset of player 0 in mini-2x3k2-abrupt.
+    pttt_ooc.errors.InfosetFileError: '|0*0*' is not an infoset of player 0 in mini-2x3k2-abrupt.
     """
 
     @classmethod
@@ -190,7 +190,7 @@ class Strategy(core.Strategy):
         # What the file is for: a solution or a bundle names its game, a tensor has only a shape.
         named = named_strategy(str(path), checked_player(player), None if infosets is None else Path(infosets))
         if named.kind == "uniform":
-            raise StrategyFileError(f"{path}: This is no file; use Strategy.uniform for the uniform strategy.")
+            raise StrategyFileError(f"{path}: This is not a file; use Strategy.uniform for the uniform strategy.")
         # If the shape fits several games, the user must name one.
         several = games_of_shape(named.shape, named.player)
         if game is None and named.game is None and len(several) > 1:
@@ -249,7 +249,7 @@ class Strategy(core.Strategy):
     def __getitem__(self, infoset: str) -> SquareArray:
         """Probabilities at an infoset: float64, shape (squares,); an InfosetFileError if there is no such infoset."""
         if not isinstance(infoset, str):
-            raise InfosetFileError(f"{infoset!r} is no infoset; give its text, such as '|0*4.'.")
+            raise InfosetFileError(f"{infoset!r} is not an infoset; give its text, such as '|0*4.'.")
         whole = index_of(self.game)
         node = parse_infoset(whole, self.player, infoset)
         return np.asarray(symmetry.probabilities_at(self, whole, node), np.float64)

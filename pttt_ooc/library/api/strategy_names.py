@@ -168,7 +168,7 @@ def check_infosets_file(path: Path) -> None:
     with open(path, "rb") as f:
         begins = f.read(1)
     if begins and begins != b"|":
-        raise InfosetFileError(f"{path}: This is no list of infosets, in which every line begins with a bar, '|'.")
+        raise InfosetFileError(f"{path}: This is not a list of infosets, in which every line begins with a bar, '|'.")
 
 
 def _solution_metadata(path: Path, plans: bool) -> dict[str, Any]:

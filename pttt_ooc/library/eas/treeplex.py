@@ -98,8 +98,8 @@ class Treeplex:
             node = parse_infoset(self._index, self.player, self.board.text(self.player, description))
         except InfosetFileError:
             raise InfosetFileError(
-                f"{description!r} is no infoset of player {self.player}; an infoset is described by own attempts, such "
-                f"as {self.description(len(self) // 2)!r}."
+                f"{description!r} is not an infoset of player {self.player}; an infoset is described by own attempts, "
+                f"such as {self.description(len(self) // 2)!r}."
             ) from None
         return int(self._row_of_node[node])
 
@@ -145,7 +145,7 @@ class Treeplex:
         if fault:
             what = f"cell {cell} has {float(array[row, cell])!r}"
             text = {
-                kernels.NOT_FINITE: f"{what}, which is no number",
+                kernels.NOT_FINITE: f"{what}, which is not a number",
                 kernels.OUTSIDE: f"{what}, but probabilities are from 0 to 1",
                 kernels.ILLEGAL: f"{what}, but may not be attempted, so that it must have 0",
                 kernels.BAD_SUM: f"the sum is {float(array[row].astype(np.float64).sum())!r}, but must be 1 to within "

@@ -132,7 +132,7 @@ class PlanPair:
         """What the player believes about the board; errors as :meth:`row`.
 
         Where the opponent's reach is 0, probabilities are NaN at squares that the player has not attempted, and there
-        are no boards, as this class does not list all consistent histories.
+        are not boards, as this class does not list all consistent histories.
         """
         attempts = self._attempts(player, infoset)
         found = self._of(player).fitting(attempts)

@@ -52,7 +52,7 @@ def environment(text: str, render_mode: str | None = None) -> Any:
     if name == "secret-goals":
         options = _SECRET_GOALS.fullmatch(rest)
         if options is None:
-            raise GameError(f"'{rest}' are no options of secret-goals: write secret-goals:to3+fill, for example.")
+            raise GameError(f"'{rest}' are not options of secret-goals: write secret-goals:to3+fill, for example.")
         return SecretGoalsEnvironment(int(options[1] or 5), options[2] is not None, render_mode)
     from pttt_ooc.other_games.arena.games.catalogue import game
     from pttt_ooc.other_games.environments.open_games import OpenEnvironment

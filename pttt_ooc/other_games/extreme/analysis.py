@@ -43,7 +43,7 @@ def steps(match: dict[str, Any]) -> list[Step]:
     Raises
     ------
     ExtremeError
-        If it is no match by the rules.
+        If it is not a match by the rules.
     """
     referee, found = Referee(), list[Step]()
     try:

@@ -28,7 +28,7 @@ from pttt_ooc.other_games.extreme.walls import RUNNER, SEMANTICS, Interpreter, l
 MOVES = 2 * 81
 """Maximum moves of a bot: the number of cells."""
 SHOWN_MOVE = 200
-"""Characters that are kept of an answer that is no move."""
+"""Characters that are kept of an answer that is not a move."""
 STALLS = 3
 """For waits in the system, which it can cause, a bot gets back at most its load limit and so many move limits."""
 
@@ -100,7 +100,7 @@ class BotForfeitError(CaughtError):
 
 
 def shown_move(answer: Mapping[str, Any]) -> str:
-    """A bot's answer as text that can be stored, where it is no move."""
+    """A bot's answer as text that can be stored, where it is not a move."""
     return plain(answer.get("shown", answer.get("move")), SHOWN_MOVE)
 
 

@@ -50,7 +50,7 @@ _LONGEST = 1 << 24  # bytes of a message: a text of 1 MB as JSON has it, and mor
 
 
 class ProgramError(ExtremeError):
-    """A file is no program in Python."""
+    """A file is not a program in Python."""
 
 
 @dataclass(frozen=True)
@@ -167,14 +167,14 @@ def program(
     Raises
     ------
     ProgramError
-        If it is no program in Python, or takes too long to read.
+        If it is not a program in Python, or takes too long to read.
     ExtremeError
         If no process can be made for it, or it cannot import what is installed.
     MissingExtraError
         If fissix is missing.
     """
     if not re.fullmatch(r"[A-Za-z]\w{0,60}\.py", name):
-        raise ProgramError(f"{name!r} is no name for a bot's file; it must be like team39.py.")
+        raise ProgramError(f"{name!r} is not a name for a bot's file; it must be like team39.py.")
     if len(content) > BIGGEST:
         raise ProgramError(f"{name} has more than {BIGGEST >> 20} MB; a bot is one file of less.")
     trusted = hashlib.sha256(content).digest() in _own_digests()

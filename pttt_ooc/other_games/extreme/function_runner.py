@@ -37,7 +37,7 @@ def load(program: dict[str, Any]) -> Callable[..., Any]:
 
 
 def play(function: Callable[..., Any], request: dict[str, Any]) -> dict[str, Any]:
-    """Call the function; a value that is no whole number is shown."""
+    """Call the function; a value that is not a whole number is shown."""
     value = function(*request["arguments"])
     try:
         number = operator.index(value)

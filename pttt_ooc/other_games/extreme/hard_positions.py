@@ -77,7 +77,7 @@ def hard_positions(match: dict[str, Any], side: int, limit: float) -> list[HardP
     Raises
     ------
     ExtremeError
-        If it is no match by the rules.
+        If it is not a match by the rules.
     """
     found = []
     try:
@@ -102,7 +102,7 @@ def of_logs(files: Iterable[Path], name: str, limit: float) -> list[HardPosition
     Raises
     ------
     ExtremeError
-        If a file is no log of a match, or such a bot did not play in it.
+        If a file is not a log of a match, or such a bot did not play in it.
     """
     found = []
     for file in files:
@@ -110,7 +110,7 @@ def of_logs(files: Iterable[Path], name: str, limit: float) -> list[HardPosition
         names = match.get("names")
         if not isinstance(names, list) or name not in names:
             raise ExtremeError(
-                f"{file} is no log of a match of {name}; name one that `pttt extreme match --log` wrote."
+                f"{file} is not a log of a match of {name}; name one that `pttt extreme match --log` wrote."
             )
         for side in (side for side, one in enumerate(names[:2]) if one == name):
             found += hard_positions(match, side, limit)

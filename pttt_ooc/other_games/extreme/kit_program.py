@@ -54,7 +54,7 @@ class ManualPlayer(object):
                 cell = ()
             if cell in cells:
                 return cell
-            print("This is no cell that you may mark.")
+            print("This is not a cell that you may mark.")
 
 
 def make_player(name):

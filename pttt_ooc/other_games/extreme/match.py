@@ -316,12 +316,14 @@ def _play_moves(
 
 
 def _check_answer(answer: dict[str, Any], board: BigBoard) -> Cell:
-    """The cell that a bot has answered; a BotForfeitError if it is no cell, or the bot has changed its board."""
+    """The cell that a bot has answered; a BotForfeitError if it is not a cell, or the bot has changed its board."""
     if answer.get("big") != [*board.big_boards_status] or answer.get("small") != [*board.small_boards_status]:
         raise BotForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")
     move = answer.get("move")
     if not isinstance(move, list) or len(move) != 3 or any(type(number) is not int for number in move):
-        raise BotForfeitError("INVALID MOVE", f"It answered {shown_move(answer)}, which is no tuple of three integers.")
+        raise BotForfeitError(
+            "INVALID MOVE", f"It answered {shown_move(answer)}, which is not a tuple of three integers."
+        )
     return move[0], move[1], move[2]
 
 

@@ -265,7 +265,7 @@ def flush():
         pass
 
 
-HIDDEN = ("main", "load", "run_file", "play", "player_class")  # functions of ours that are no part of a bot's error
+HIDDEN = ("main", "load", "run_file", "play", "player_class")  # functions of ours that are not part of a bot's error
 
 
 def failure():
@@ -333,7 +333,7 @@ def main():
         answer["number"] = request["number"]
         try:
             send(outgoing, answer)
-        except (TypeError, ValueError):  # the bot left things on the board that are no JSON
+        except (TypeError, ValueError):  # the bot left things on the board that are not JSON
             send(outgoing, {"number": request["number"], "move": [0, 0, 0], "big": None, "small": None})
 
 

@@ -46,7 +46,7 @@ _FIXERS = (
 )
 """Conversions of the syntax; all other meaning, also that of the names of modules, is that of `python2_semantics`."""
 _REFUSED = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What Python raises for a text that is no program; the last two if it is nested too deeply."""
+"""What Python raises for a text that is not a program; the last two if it is nested too deeply."""
 
 
 def text_of(content: bytes) -> str:
@@ -124,7 +124,7 @@ def convert_source(source: str) -> str:
     ImportError
         If fissix is missing.
     ValueError
-        If the text is no program in Python 2.
+        If the text is not a program in Python 2.
     UnconvertedError
         If it is one, but Python 3 does not accept its conversion.
     """

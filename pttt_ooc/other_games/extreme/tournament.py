@@ -94,7 +94,7 @@ def entries_of(files: Iterable[Path], conditions: Conditions, directory: Path) -
     Raises
     ------
     ExtremeError
-        If two have the same name, or one cannot be read or is no program in Python.
+        If two have the same name, or one cannot be read or is not a program in Python.
     """
     known = recorded_pythons(directory)
     found = []

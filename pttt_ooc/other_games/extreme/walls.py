@@ -107,7 +107,7 @@ def python2() -> Interpreter | None:
     Raises
     ------
     ExtremeError
-        If the environment names a program that is no Python 2.7.
+        If the environment names a program that is not a Python 2.7.
     """
     named = os.environ.get(PYTHON2_VARIABLE)
     places = [os.path.join(place, "python2.7") for place in os.get_exec_path()] if named is None else [named]
@@ -123,7 +123,7 @@ def python2() -> Interpreter | None:
                 log.info("programs in Python 2 are run by", extra={"program": found.command[0]})
                 return found
     if named:
-        raise ExtremeError(f"{PYTHON2_VARIABLE} names {named}, which is no Python 2.7 that runs.")
+        raise ExtremeError(f"{PYTHON2_VARIABLE} names {named}, which is not a Python 2.7 that runs.")
     return None
 
 

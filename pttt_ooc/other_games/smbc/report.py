@@ -13,7 +13,9 @@ from pttt_ooc.other_games.smbc.rules import BOARD, GOALS, SQUARES
 from pttt_ooc.other_games.smbc.vocabulary import numbers_of
 from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import (
+    LABEL,
     PALETTE,
+    board_figure,
     comparison_figure,
     draw_board,
     figure_bytes,
@@ -21,9 +23,10 @@ from pttt_ooc.pipeline.show.pictures import (
     new_figure,
     style,
 )
-from pttt_ooc.pipeline.stages.stage_context import Facts, digests, inputs, stage
+from pttt_ooc.pipeline.stages.stage_context import Facts, contents, digests, inputs, stage
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
 PAGE, PICTURES = "report.html", ("values.svg", "opening.svg", "convergence.svg")
@@ -57,17 +60,18 @@ def run(directory: Path, all_equilibria: bool = False) -> None:
         }
         for name, figure in figures.items():
             atomic_write_bytes(directory / f"{name}.svg", figure_bytes(figure, "svg"))
-        labels = {
-            "values": "Values of all scores",
-            "opening": "The first player's opening, by goal",
-            "convergence": "NashConv of the last round over iterations",
-        }
-        svgs = {name: inline_svg(figure, name, labels[name]) for name, figure in figures.items()}
-        atomic_write_text(directory / PAGE, render_page(TEMPLATE, "other_games.smbc", **_context(before), svgs=svgs))
+        labels = {"values": "Values of all scores", "convergence": "NashConv of the last round over iterations"}
+        svgs = {name: inline_svg(figures[name], name, label) for name, label in labels.items()}
+        boards = opening_boards(found["shown"][0]["opening"])
+        context = {**_context(before), "svgs": svgs, "boards": boards}
+        atomic_write_text(directory / PAGE, render_page(TEMPLATE, "other_games.smbc", **context))
 
 
 def _context(before: dict[str, Facts]) -> dict[str, Any]:
+    import yaml
+
     solve, found = before["solve"], before["findings"]
+    configuration = {**solve["settings"], **found["settings"], "all_equilibria": "equilibria" in before}
     points = range(found["winning_score"])
     return {
         "found": found,
@@ -83,6 +87,8 @@ def _context(before: dict[str, Facts]) -> dict[str, Any]:
         "worst_round": max(facts["exploitability"] for facts in found["rounds"].values()),
         "last_gaps": {name: rows[-1] for name, rows in found["curves"].items()},
         "spent": {name: facts["usage"] for name, facts in before.items()},
+        "yaml": yaml.safe_dump({"smbc": configuration}, sort_keys=False),
+        "digests": contents(before),
     }
 
 
@@ -107,7 +113,7 @@ def values_figure(values: Mapping[str, float], winning_score: int) -> Figure:
     from matplotlib.patches import Rectangle
 
     with style():
-        figure = new_figure(0.95 * winning_score + 1, 0.7 * winning_score + 0.9)
+        figure = new_figure(4.2, 0.66 * winning_score + 0.5)
         axes = figure.add_subplot()
         for scores, value in values.items():
             mine, other = map(int, scores.split("-"))
@@ -119,9 +125,9 @@ def values_figure(values: Mapping[str, float], winning_score: int) -> Figure:
         axes.set_xticks(ticks, [str(point) for point in range(winning_score)])
         axes.set_yticks(ticks, [str(point) for point in range(winning_score)])
         axes.set(xlim=(0, winning_score), ylim=(winning_score, 0))
-        axes.set_xlabel("points of the player who moves second", fontsize=10)
-        axes.set_ylabel("points of the player who moves first", fontsize=10)
-        axes.tick_params(length=0)
+        axes.set_xlabel("points of the second player", fontsize=LABEL)
+        axes.set_ylabel("points of the first player", fontsize=LABEL)
+        axes.tick_params(length=0, labelsize=LABEL)
         for side in axes.spines.values():
             side.set_visible(False)
         figure.tight_layout(pad=0.5)
@@ -139,12 +145,27 @@ def opening_figure(opening: Sequence[Mapping[str, Any]]) -> Figure:
     with style():
         figure = new_figure(2.1 * len(GOALS), 2.4)
         for goal, name in enumerate(GOALS):
-            chances = [0.0] * SQUARES
-            for way in opening:
-                for square in way["squares"]:
-                    chances[square] = way["chances"][goal] / len(way["squares"])
             axes = figure.add_subplot(1, len(GOALS), goal + 1)
-            draw_board(axes, BOARD, 0, "|", chances, digits=3)
-            axes.set_title(f"goal: {name}", fontsize=11)
+            draw_board(axes, BOARD, 0, "|", _chances(opening, goal), digits=3)
+            axes.set_title(f"goal: {name}", fontsize=LABEL)
         figure.tight_layout()
         return figure
+
+
+def opening_boards(opening: Sequence[Mapping[str, Any]]) -> dict[str, Markup]:
+    """The same for the page: a board for each goal, by its name."""
+    return {
+        name: inline_svg(
+            board_figure(BOARD, 0, "|", _chances(opening, goal), 3), f"opening{goal}", f"Opening, goal: {name}"
+        )
+        for goal, name in enumerate(GOALS)
+    }
+
+
+def _chances(opening: Sequence[Mapping[str, Any]], goal: int) -> list[float]:
+    """The probability of each square with a goal."""
+    chances = [0.0] * SQUARES
+    for way in opening:
+        for square in way["squares"]:
+            chances[square] = way["chances"][goal] / len(way["squares"])
+    return chances

@@ -186,7 +186,7 @@ def read_bundle_strategy(
     InfosetFileError
         If its infosets are not exactly the player's.
     StrategyError
-        If the tensor has another shape or dtype, or a row that is no probability distribution.
+        If the tensor has another shape or dtype, or a row that is not a probability distribution.
     """
     with _open_hdf5(path) as f:
         game, _ = _checked_attrs(path, f)
@@ -244,7 +244,7 @@ def _checked_attrs(path: Path, f: h5py.File) -> tuple[str, dict[str, Any]]:
     """Game and facts, after a check of the format."""
     version, game, facts = (f.attrs.get(name) for name in ("format_version", "game", "facts"))
     if version is None or not isinstance(game, str):
-        raise StrategyFileError(f"{path}: This HDF5 file is no hand-over file, it lacks 'format_version' or 'game'.")
+        raise StrategyFileError(f"{path}: This HDF5 file is not a hand-over file, it lacks 'format_version' or 'game'.")
     if np.ndim(version) or version != FORMAT_VERSION:
         raise StrategyFileError(f"{path}: The format version is {version}, but only {FORMAT_VERSION} can be read.")
     content = json.loads(facts) if isinstance(facts, str) else {}

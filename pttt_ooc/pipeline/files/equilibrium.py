@@ -214,7 +214,7 @@ def _read(root: Path, rules: RuleTables, player: int, *, plays: bool) -> SparseP
                 where, square = int(leads[sequence]), int(squares[sequence])
                 known = plan.marks[where] | plan.fails[where]
                 if known >> square & 1 or rules.least[plan.stabilisers[where], square] != square:
-                    raise ValueError(f"square {square} is no action at one of its infosets")
+                    raise ValueError(f"square {square} is not an action at one of its infosets")
                 found, made[1] = allow(rules, plan, where, square), sequence + 1
                 right = found == sequence
             else:

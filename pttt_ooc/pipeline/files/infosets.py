@@ -427,7 +427,7 @@ class RowReader:
             before = int(np.flatnonzero(self._rows[: self._count] == node)[0])
             return f"{where} is a doubled line, it was already line {before + 1}."
         if fault == NO_INFOSET:
-            return f"{where} is no infoset of player {self.player} in {self.index.game.name}."
+            return f"{where} is not an infoset of player {self.player} in {self.index.game.name}."
         return f"{where} is malformed; a line is '|' followed by pairs of a square and '*' or '.'."
 
     def finish(self) -> Ints:
@@ -463,7 +463,7 @@ def parse_infoset(index: Index, player: int, text: str) -> int:
             f"{text!r} is malformed; an infoset is '|' followed by pairs of a square and '*' or '.'."
         )
     if node == NO_INFOSET:
-        raise InfosetFileError(f"{text!r} is no infoset of player {player} in {index.game.name}.")
+        raise InfosetFileError(f"{text!r} is not an infoset of player {player} in {index.game.name}.")
     return node
 
 

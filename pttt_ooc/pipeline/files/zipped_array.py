@@ -85,7 +85,7 @@ def open_zipped(path: Path) -> Iterator[tuple[Stream, int]]:
     Raises
     ------
     FlawedFileError
-        If it is no such zip, or is damaged; perhaps only when the stream is read.
+        If it is not such a zip, or is damaged; perhaps only when the stream is read.
     OSError
         If it cannot be read.
     """

@@ -96,4 +96,5 @@ def _quiet(game: Game, player: int) -> list[int]:
 def size_sentence(game: Game) -> str:
     """The number of infosets, in words."""
     most, known = infosets_of(game)
-    return f"It has {thousands(most)} infosets" if known else f"It has at most {most:.1e} infosets; none is listed"
+    count = thousands(most) if known else f"at most {most:.1e}"
+    return f"The game has {count} infosets{'' if known else '; none is listed'}"

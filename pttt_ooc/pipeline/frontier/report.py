@@ -7,15 +7,28 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
 from pttt_ooc.exact.double_oracle.oracle import EXACT
-from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.pipeline.frontier.needs import size_sentence
 from pttt_ooc.pipeline.frontier.pipeline import PAGE, PICTURE, sources
 from pttt_ooc.pipeline.show.pages import render_page
-from pttt_ooc.pipeline.show.pictures import PALETTE, figure_bytes, inline_svg, log_ticks, new_figure, style
+from pttt_ooc.pipeline.show.pictures import (
+    LABEL,
+    PALETTE,
+    figure_bytes,
+    inline_svg,
+    log_ticks,
+    new_figure,
+    opening_board,
+    style,
+)
+from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM
+from pttt_ooc.pipeline.stages.pictured import PlannedPictures, openings_of
 from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
-from pttt_ooc.pipeline.stages.stage_context import digests, inputs, stage
+from pttt_ooc.pipeline.stages.stage_context import contents, digests, inputs, stage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,21 +52,27 @@ def run(directory: Path) -> None:
         facts.update(made_from=digests(before))
         rows = [json.loads(line) for line in (directory / ROUNDS).read_text(encoding="utf-8").splitlines()]
         name = before["solve"]["settings"]["game"]
+        game = named_game(name)
+        openings = openings_of(PlannedPictures(game, directory / EQUILIBRIUM), game)
         atomic_write_bytes(directory / PICTURE, figure_bytes(interval_figure({"": rows}), "svg"))
         labels = (
             f"The proven interval of {name} over seconds",
             f"The width of the proven interval of {name} over seconds",
         )
         context = {
-            "game": named_game(name),
+            "game": game,
+            "proven": EXACT_VALUES.get(name),
+            "boards": [opening_board(game, one.player, one.probabilities) for one in openings],
             "settings": before["solve"]["settings"],
             "result": before["solve"]["result"],
             "is_exact": before["solve"]["result"]["nashconv"] <= EXACT,
-            "size": size_sentence(named_game(name)),
+            "size": size_sentence(game),
             "rows": told_rows(rows),
             "count": len(rows),
             "parts": [sum(row[part] for row in rows) for part in ("restricted_seconds", "response_seconds")],
             "pictures": [inline_svg(*shown) for shown in zip(panels(rows), ("interval", "width"), labels, strict=True)],
+            "yaml": yaml.safe_dump({"frontier": before["solve"]["settings"]}, sort_keys=False),
+            "digests": contents(before),
         }
         atomic_write_text(directory / PAGE, render_page("frontier_report.html.j2", "pipeline.frontier", **context))
 
@@ -87,7 +106,7 @@ def interval_figure(curves: Mapping[str, Sequence[Row]]) -> Figure:
 
 def panels(rows: Sequence[Row]) -> list[Figure]:
     """The same for one run as two figures, which a narrow page shows one below the other."""
-    return [_figure({"": rows}, (draw,), 4.2) for draw in (_draw_interval, _draw_width)]
+    return [_figure({"": rows}, (draw,), 3.7) for draw in (_draw_interval, _draw_width)]
 
 
 def _figure(
@@ -102,12 +121,12 @@ def _figure(
                 draw(axes, rows, {"color": PALETTE[colour], "label": name or None})
             axes.set_xscale("log")
             log_ticks(axes.xaxis, max(times) / min(times))
-            axes.set_xlabel("seconds", fontsize=10)
-            axes.tick_params(labelsize=9.5)
+            axes.set_xlabel("seconds", fontsize=LABEL)
+            axes.tick_params(labelsize=LABEL)
             axes.grid(True)
         if any(curves):
             figure.axes[0].legend(
-                loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=9, frameon=False, ncols=2, borderaxespad=0
+                loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=LABEL, frameon=False, ncols=2, borderaxespad=0
             )
         figure.tight_layout(pad=0.5)
         return figure
@@ -118,12 +137,12 @@ def _draw_interval(axes: Any, rows: Sequence[Row], line: dict[str, Any]) -> None
     axes.fill_between(_seconds(rows), low, high, step="post", color=line["color"], alpha=0.25, linewidth=0)
     axes.step(_seconds(rows), low, where="post", linewidth=1.2, **line)
     axes.step(_seconds(rows), high, where="post", linewidth=1.2, color=line["color"])
-    axes.set_title("the value is in", fontsize=10, loc="left", color=PALETTE["muted"])
+    axes.set_title("the value is in", fontsize=LABEL, loc="left", color=PALETTE["muted"])
 
 
 def _draw_width(axes: Any, rows: Sequence[Row], line: dict[str, Any]) -> None:
     axes.step(_seconds(rows), [width_of(row) for row in rows], where="post", linewidth=1.6, color=line["color"])
-    axes.set_title("width of this interval", fontsize=10, loc="left", color=PALETTE["muted"])
+    axes.set_title("width of this interval", fontsize=LABEL, loc="left", color=PALETTE["muted"])
     axes.set_yscale("log")
 
 

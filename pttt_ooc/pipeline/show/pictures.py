@@ -35,7 +35,7 @@ PALETTE = {
 }
 """Colours of the pictures; on the page each is a CSS variable, which the dark scheme overrides."""
 
-_LABEL = 11
+LABEL = 11
 """Size of the labels of charts: at about 400 pixels it is that of the text around them."""
 
 _LINE_COLOURS = ("accent", "warm", "muted", "shade", "ink")  # of compared curves
@@ -132,6 +132,13 @@ def board_figure(game: Game, player: int, text: str, probabilities: Sequence[flo
         return figure
 
 
+def opening_board(game: Game, player: int, probabilities: Sequence[float]) -> Markup:
+    """A player's first infoset as a board for a page."""
+    return inline_svg(
+        board_figure(game, player, "|", probabilities, 3), f"opening{player}", f"Opening of player {player}"
+    )
+
+
 def opening_figure(game: Game, openings: tuple[Sequence[float], Sequence[float]]) -> Figure:
     """Both players' opening probabilities, side by side."""
     with style():
@@ -151,8 +158,8 @@ def convergence_figure(curves: Mapping[str, Sequence[ConvergenceRow]], target: f
         axes = figure.add_subplot(1, 1, 1)
         _draw_gap(axes, curves, x, target)
         if len(curves) > 1 and axes.lines:
-            axes.set_xlabel({"iteration": "iterations, or rounds", "seconds": "seconds"}[x], fontsize=_LABEL)
-            axes.legend(loc="lower left", fontsize=_LABEL, frameon=False)
+            axes.set_xlabel({"iteration": "iterations, or rounds", "seconds": "seconds"}[x], fontsize=LABEL)
+            axes.legend(loc="lower left", fontsize=LABEL, frameon=False)
         figure.tight_layout(pad=0.5)
         return figure
 
@@ -164,7 +171,7 @@ def comparison_figure(curves: Mapping[str, Sequence[ConvergenceRow]], x: str) ->
         axes = figure.add_subplot(1, 1, 1)
         _draw_gap(axes, curves, x, None)
         if axes.lines:
-            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=_LABEL, frameon=False, borderaxespad=0)
+            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.24), fontsize=LABEL, frameon=False, borderaxespad=0)
         figure.tight_layout(pad=0.5)
         return figure
 
@@ -178,8 +185,8 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
     """Draw the gap over `x`: one line for each named curve, and a dashed line for the target."""
     lines = {name: _points(rows, x) for name, rows in curves.items()}
     points = [point for line in lines.values() for point in line]
-    axes.set_xlabel({"iteration": "iterations", "seconds": "seconds of iterations"}[x], fontsize=_LABEL)
-    axes.set_title("gap (NashConv)", fontsize=_LABEL, loc="left", color=PALETTE["muted"])
+    axes.set_xlabel({"iteration": "iterations", "seconds": "seconds of iterations"}[x], fontsize=LABEL)
+    axes.set_title("gap (NashConv)", fontsize=LABEL, loc="left", color=PALETTE["muted"])
     if not points:
         axes.text(0.5, 0.5, "no gap above zero to draw", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
@@ -190,7 +197,7 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
     axes.set_xlim(min(xs) / 1.5, max(xs) * 1.5)
     log_ticks(axes.xaxis, max(xs) / min(xs))
     log_ticks(axes.yaxis, max(levels) / min(levels))
-    axes.tick_params(labelsize=_LABEL)
+    axes.tick_params(labelsize=LABEL)
     axes.grid(True)
     if target:
         axes.axhline(target, color=PALETTE["muted"], linewidth=1, linestyle=(0, (4, 3)))
@@ -201,7 +208,7 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
             xytext=(0, -3),
             textcoords="offset points",
             va="top",
-            fontsize=_LABEL,
+            fontsize=LABEL,
             color=PALETTE["muted"],
         )
     for i, (name, line) in enumerate(lines.items()):
@@ -240,14 +247,14 @@ def value_figure(evaluation: Mapping[str, Any]) -> Figure:
                 marker="|",
                 markersize=9,
             )
-            axes.text(0.5, -y + 0.3, label, transform=axes.get_yaxis_transform(), ha="center", fontsize=_LABEL)
+            axes.text(0.5, -y + 0.3, label, transform=axes.get_yaxis_transform(), ha="center", fontsize=LABEL)
         ends = [end for _, bounds, _ in bars for end in bounds] or [-1.0, 1.0]
         pad = max(0.12 * (max(ends) - min(ends)), 1e-6)
         axes.set(xlim=(min(ends) - pad, max(ends) + pad), ylim=(0.4 - len(bars), 0.7), yticks=[])
         axes.spines["left"].set_visible(False)
         axes.ticklabel_format(axis="x", useOffset=False)
         axes.locator_params(axis="x", nbins=4)
-        axes.tick_params(labelsize=_LABEL)
+        axes.tick_params(labelsize=LABEL)
         return figure
 
 

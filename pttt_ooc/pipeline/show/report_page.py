@@ -33,6 +33,7 @@ from pttt_ooc.pipeline.show.pictures import (
     convergence_figure,
     figure_bytes,
     inline_svg,
+    opening_board,
     opening_figure,
     value_bounds,
     value_figure,
@@ -208,10 +209,7 @@ def _context(data: ReportData) -> dict[str, Any]:
         "aim": aim(game),
         "yaml": yaml.safe_dump(dict(data.config), sort_keys=False, allow_unicode=True),
         "measurements": MEASUREMENTS,
-        "boards": [
-            inline_svg(board_figure(game, p, "|", data.openings[p], 3), f"opening{p}", f"Opening of player {p}")
-            for p in (0, 1)
-        ],
+        "boards": [opening_board(game, player, data.openings[player]) for player in (0, 1)],
         **_curves(data, "iteration"),
         "value_svg": inline_svg(value_figure(data.evaluation), "value", "Bounds on the value of the game"),
         "infosets": [_infoset(data, i) for i in range(len(data.infosets))],

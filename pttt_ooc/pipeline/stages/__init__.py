@@ -6,7 +6,8 @@ own manifest.  The ``Snakefile`` gives their order.
 Modules: Besides the stages: ``directories`` (of results), ``stage_sets`` (which stages share one, with their products),
 ``strategy_store`` (which has a run's strategies), ``stage_context`` (manifests, locks, measurements), ``engines``
 (opened from products), ``saved_rounds`` (of the double oracle), ``equilibrium_choice`` (what ends "finish"),
-``comparison`` (other runs), ``preparation`` (of missing structures), ``staleness`` (why a stage must run),
+``comparison`` (other runs), ``pictured`` (infosets of reports), ``preparation`` (of missing structures),
+``staleness`` (why a stage must run),
 ``normal_form`` and ``normal_solve`` (of settings), ``product_check`` (of products, without reading all), ``decisions``
 (which stages Snakemake runs, and the run's locks), ``provenance`` (digests of sources, fingerprints), ``memory_plan``
 (memory and disk of a run), ``budgets`` (early refusal), ``snapshots`` (of the solver), ``compilation`` (once; by the

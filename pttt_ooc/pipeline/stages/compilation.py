@@ -37,7 +37,7 @@ KERNELS = 164
 COMPILES, KEPT_IN, TELLS, NOT_KEPT = "compiles", "kept-in", "tells", "not-kept"
 """First words of the lines that the program prints: about a kernel with a number for its types, a file, a sentence for
 people, and why it gave up."""
-_LINE_EVERY = 5.0  # seconds, where the output is no terminal
+_LINE_EVERY = 5.0  # seconds, where the output is not a terminal
 _SOURCE = PACKAGE / "cfr" / "sweep" / "gradient.py"  # the stamps are beside the code of its kernels
 
 

@@ -51,7 +51,7 @@ class Findings:
     problems
         One sentence for each, directories in use included; empty if all is well.
     facts
-        One sentence for each thing that is no problem, but should be known: stages that have not run, files that are
+        One sentence for each thing that is not a problem, but should be known: stages that have not run, files that are
         not checked.
     states, products
         Numbers of checked states and products.
@@ -122,7 +122,7 @@ class _Checkup:
                     self._check_products(directory, stage)
                 if kind:
                     self._compare_set(directory, kind)
-                # Stores hold only the arrays of a product; records of verification are no products.
+                # Stores hold only the arrays of a product; records of verification are not products.
                 below = sorted(
                     name
                     for name, is_folder in folders.items()

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,25 +16,16 @@ from pttt_ooc.config import Config, ReportConfig
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
 from pttt_ooc.disk.resources import MB
-from pttt_ooc.errors import InfosetFileError
-from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
-from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
-from pttt_ooc.games.rules.game import Game
-from pttt_ooc.games.rules.play import attempts_at, first_infoset
 from pttt_ooc.games.structure.index import Layout
 from pttt_ooc.games.structure.strategy import Floats, strategy_arrays
-from pttt_ooc.games.structure.symmetry import probabilities_at
-from pttt_ooc.pipeline.files.equilibrium import read_plans
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
-from pttt_ooc.pipeline.files.infosets import parse_infoset
-from pttt_ooc.pipeline.files.solution import Strategies, read_solution
+from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.files.structure_store import read_index
 from pttt_ooc.pipeline.show.report_page import (
     FIGURES,
     MEASUREMENTS,
     PAGE,
-    InfosetPicture,
     ReportData,
     StageFacts,
     save_figures,
@@ -42,6 +33,7 @@ from pttt_ooc.pipeline.show.report_page import (
 )
 from pttt_ooc.pipeline.stages.comparison import read_comparison
 from pttt_ooc.pipeline.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
+from pttt_ooc.pipeline.stages.pictured import ListedPictures, Pictured, PlannedPictures, openings_of
 from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
 from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, contents, digests, inputs, stage
 from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
@@ -76,10 +68,10 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
         if listed:
             index = read_index(structure_of(directory) / INDEX, config.game, config.symmetry)
             arrays = allocate(needs(index, solution_dtype(solution_attrs(store))), memory_mb, directory, facts)
-            strategies: Pictured = _Listed(directory, read_solution(store, index, arrays))
+            strategies: Pictured = ListedPictures(directory, read_solution(store, index, arrays))
         else:
             allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
-            strategies = _Planned(named_game(config.game), store)
+            strategies = PlannedPictures(named_game(config.game), store)
         data = replace(_data(config, directory, before, strategies), runs=runs)
         write_report(data, directory)
         save_figures(data, directory)
@@ -88,8 +80,7 @@ def run(config: Config, directory: Path, memory_mb: float = math.inf) -> None:
 def _data(config: Config, directory: Path, before: Mapping[str, Facts], strategies: Pictured) -> ReportData:
     game, evaluation = named_game(config.game), before["evaluate"]
     both = [strategies.picture(p, text) for text in config.report.infosets for p in (0, 1)]
-    openings = [strategies.picture(p, first_infoset(game, p)) for p in (0, 1)]
-    assert openings[0] and openings[1], "both players have a first infoset"
+    openings = openings_of(strategies, game)
     return ReportData(
         game=game,
         config=in_force(before, _settings(config.report), run_of(directory)),
@@ -125,47 +116,6 @@ def in_force(before: Mapping[str, Facts], report: Facts, run: str = DEFAULT_RUN)
     named: Facts = {} if run == DEFAULT_RUN else {"run": run}
     named |= {} if evaluation["listed"] else {"listed": False}
     return {"game": evaluation["game"], "symmetry": evaluation["symmetry"], **named, **sections, "report": report}
-
-
-class Pictured(Protocol):
-    """Strategies whose infosets can be shown."""
-
-    def picture(self, player: int, text: str) -> InfosetPicture | None:
-        """The picture of an infoset; None if the player has no such infoset."""
-
-
-class _Listed:
-    """Strategies on an index."""
-
-    def __init__(self, directory: Path, strategies: Strategies) -> None:
-        self._strategies = strategies
-        self._whole = read_index(structure_of(directory) / INDEX, strategies[0].index.game.name, "none")
-
-    def picture(self, player: int, text: str) -> InfosetPicture | None:
-        """See :class:`Pictured`."""
-        try:
-            node = parse_infoset(self._whole, player, text)
-        except InfosetFileError:
-            return None
-        found = probabilities_at(self._strategies[player], self._whole, node)
-        return InfosetPicture(player, text, [float(p) for p in found])
-
-
-class _Planned:
-    """Plans, with the pure rule where they do not come."""
-
-    def __init__(self, game: Game, store: Path) -> None:
-        rules = rule_tables(game)
-        self._game, plans = game, read_plans(store, rules)
-        self._strategies = [CompleteStrategy(rules, p, plans[p]) for p in (0, 1)]
-
-    def picture(self, player: int, text: str) -> InfosetPicture | None:
-        """See :class:`Pictured`."""
-        attempts = attempts_at(self._game, player, text)
-        if attempts is None:
-            return None
-        found = self._strategies[player].probabilities(attempts)
-        return InfosetPicture(player, text, [float(p) for p in found])
 
 
 def _stage_facts(name: str, facts: Facts) -> StageFacts:

@@ -13,19 +13,21 @@ from typing import Any
 from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.errors import ConfigError
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES
 from pttt_ooc.pipeline.show.comparison import RunFacts, common_gap, comparison_rows
 from pttt_ooc.pipeline.show.pages import render_page
 from pttt_ooc.pipeline.show.pictures import comparison_figure, inline_svg
 from pttt_ooc.pipeline.show.tables import csv_text
 from pttt_ooc.pipeline.stages.comparison import CONVERGENCE, run_facts
-from pttt_ooc.pipeline.stages.directories import manifest_of
-from pttt_ooc.pipeline.stages.stage_context import Facts, check_product
+from pttt_ooc.pipeline.stages.directories import SOLUTION, manifest_of
+from pttt_ooc.pipeline.stages.stage_context import Facts, check_product, contents
 from pttt_ooc.pipeline.sweeps.pipeline import PAGE, TABLE
 
 _TEMPLATE = "sweep_report.html.j2"
 _TIMES = ("seconds", "cpu_seconds", "elapsed_seconds")
 _SOLVED = ("iteration", *_TIMES, "nashconv", "value_lower", "value_upper", "stopped_by")  # of the manifest "solve"
 _EVALUATED = ("exploitability_0", "exploitability_1")
+_OF_A_RUN = ("algorithm", "precision")  # settings that the sweep varies
 
 
 @dataclass(frozen=True)
@@ -99,18 +101,36 @@ def compare(directories: Sequence[Path], into: Path) -> None:
         raise ConfigError("The sweep has no runs; name games in sweep.games, as examples/sweep.yaml does.")
     runs = [read_run(directory) for directory in directories]
     atomic_write_text(into / TABLE, csv_text([run.columns() for run in runs]))
-    atomic_write_text(into / PAGE, page_text(runs))
+    atomic_write_text(into / PAGE, page_text(runs, into.name))
 
 
-def page_text(runs: Sequence[SweepRun]) -> str:
-    """The page; the same runs give the same text."""
+def page_text(runs: Sequence[SweepRun], name: str) -> str:
+    """The page of the sweep `name`; the same runs give the same text."""
+    import yaml
+
     games: dict[str, list[SweepRun]] = {}
     for run in runs:
         games.setdefault(run.solved["game"], []).append(run)
     sections = [_section(game, cells) for game, cells in games.items()]
     names = list(dict.fromkeys(run.facts.name for run in runs))
     settings = runs[0].solved["settings"]
-    return render_page(_TEMPLATE, "pipeline.sweeps", sections=sections, names=names, settings=settings)
+    context = {"sections": sections, "names": names, "settings": settings, "digests": _digests(runs)}
+    configuration = yaml.safe_dump(_configuration(runs, name), sort_keys=False)
+    return render_page(_TEMPLATE, "pipeline.sweeps", **context, yaml=configuration)
+
+
+def _configuration(runs: Sequence[SweepRun], name: str) -> dict[str, Any]:
+    """The keys of ``config.yaml`` that make these runs."""
+    settings = {key: value for key, value in runs[0].solved["settings"].items() if key not in _OF_A_RUN}
+    varied: dict[str, list[str]] = {"games": [run.solved["game"] for run in runs]}
+    varied |= {"algorithms": [run.facts.algorithm for run in runs], "precisions": [run.facts.precision for run in runs]}
+    sweep = {"name": name, **{key: list(dict.fromkeys(values)) for key, values in varied.items()}}
+    return {"symmetry": runs[0].solved["symmetry"], "solve": settings, "sweep": sweep}
+
+
+def _digests(runs: Sequence[SweepRun]) -> dict[str, str]:
+    """The content hash of each run's strategies, by game and run."""
+    return {f"{run.solved['game']}, {run.facts.name}": contents({"solve": run.solved})[SOLUTION] for run in runs}
 
 
 def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:
@@ -127,4 +147,5 @@ def _section(game: str, runs: Sequence[SweepRun]) -> dict[str, Any]:
     return {
         **{"game": game, "counts": runs[0].counts, "panels": panels, "rows": rows, "value": value},
         **{"uniform": uniform, "common_gap": common_gap(facts), "best": {row["name"]: row for row in rows}},
+        "proven": EXACT_VALUES.get(game),
     }

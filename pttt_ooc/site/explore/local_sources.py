@@ -58,7 +58,7 @@ def _players(name: str) -> tuple[int, ...]:
     shape, _ = tensor_header(Path(name))
     players = tuple(player for player in (0, 1) if games_of_shape(shape, player))
     if not players:
-        raise StrategyFileError(f"{name}: A tensor of shape {shape} is no strategy of any game.")
+        raise StrategyFileError(f"{name}: A tensor of shape {shape} is not a strategy of any game.")
     return players
 
 

@@ -153,7 +153,7 @@ class TerminalGame:
         if named is not None and named < len(seat.cells):
             return f"You have attempted square {named} already; the keys of the others are {free}."
         quoted = repr(typed) if len(typed) <= 20 else f"{typed[:20]!r}..."
-        return f"{quoted if typed else 'An empty line'} is no key of a square; these are {free}. ? shows help."
+        return f"{quoted if typed else 'An empty line'} is not a key of a square; these are {free}. ? shows help."
 
     # -----------------------------------------------------------------------------------------
     # Review

@@ -121,7 +121,7 @@ def receive_message(connection: socket.socket) -> Message:
     OSError
         If it does not arrive whole.
     ValueError
-        If it is no message.
+        If it is not a message.
     """
     [length] = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
     if length > _LARGEST:

@@ -36,7 +36,7 @@ def make_server(
     Parameters
     ----------
     connections, per_address
-        Most connections at the same time: in all, and from one address that is no trusted proxy.
+        Most connections at the same time: in all, and from one address that is not a trusted proxy.
     trusted_proxies
         Addresses or networks of reverse proxies, whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are trusted.
     """

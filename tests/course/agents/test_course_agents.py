@@ -67,7 +67,7 @@ FAULTS = {
     ),
     b"def choose(legal, state):\n    return 'a1'": (
         "INVALID MOVE",
-        "It answered 'a1', which is no move: moves are the numbers 0 to 8",
+        "It answered 'a1', which is not a move: moves are the numbers 0 to 8",
     ),
     b"taken = []\ndef choose(legal, state):\n    taken.append(legal[0])\n    return taken[0]": (
         "INVALID MOVE",
@@ -379,7 +379,7 @@ def test_a_copy_has_the_agents_and_a_removed_team_leaves_none(lab, tmp_path):
         assert [row.given for row in rows] == ["mine.py"] * 2 and session.query(AgentMatch).count() == 1
         assert all((copy.storage.uploads / row.file).read_bytes() == FIRST for row in rows)
     copy.close()
-    files = teams.remove_team(lab.database, "Team A")
+    files = teams.remove_team(lab.database, lab.data, "Team A")
     with lab.database.reading() as session:
         assert session.query(Agent).count() == 1 and session.query(AgentMatch).count() == 0
-    assert files == [rows[0].file]
+    assert files == [lab.storage.upload(rows[0].file)]

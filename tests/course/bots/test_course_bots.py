@@ -29,6 +29,7 @@ from pttt_ooc.other_games.extreme.walled_process import MachineError
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 from tests.course.league_kit import BAD, GOOD, OLD, LeagueCourse, now
 from tests.course.server_kit import GAME, ROOT, bearer, form_token, pttt
+from tests.course.term_kit import change, soon
 from tests.kits.patience import PATIENCE, wait_until
 from tests.other_games.extreme.bot_games_kit import answering
 
@@ -183,7 +184,7 @@ def test_a_database_of_an_older_release_gets_the_new_columns(course):
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [(b"def (:\n", "is no program in Python"), (b"\0", "holds the character 0"), (b"x = 1\n", "has no classes")],
+    [(b"def (:\n", "is not a program in Python"), (b"\0", "holds the character 0"), (b"x = 1\n", "has no classes")],
 )
 def test_what_is_no_bot_is_told_so(course, content, sentence):
     told = course.hand_in("Team A", content)
@@ -247,7 +248,7 @@ def test_an_error_that_nobody_expects_is_a_verdict_and_a_line_in_the_log(course,
 
 
 def test_a_machine_that_breaks_off_the_checks_of_a_bot_does_not_do_so_for_ever(course, monkeypatch):
-    """It is no forfeit, and others are checked meanwhile."""
+    """It is not a forfeit, and others are checked meanwhile."""
     number, other = (course.post(team, GOOD).json()["number"] for team in ("Team A", "Team B"))
     failing(monkeypatch, MachineError("killed"))
     for _ in range(6):
@@ -542,7 +543,7 @@ def test_a_damaged_tournament_is_not_begun_again(course):
 def test_wrong_settings_are_a_sentence(course, text, sentence):
     (course.lab.data / "extreme.yaml").write_text(text)
     with pytest.raises(PtttError, match=re.escape(sentence)):
-        league.is_there(course.lab.data)
+        league.is_open(course.lab.data)
 
 
 def test_wrong_settings_keep_the_course_from_starting(course):
@@ -563,7 +564,7 @@ def test_a_league_is_opened_once_and_read_as_written(course):
 def test_opening_a_league_makes_the_course_that_is_missing(tmp_path):
     data = tmp_path / "course"
     assert pttt("extreme", "open", "--data", data, "--game", GAME).returncode == 0
-    assert league.is_there(data) and read_settings(data).game == GAME
+    assert league.is_open(data) and read_settings(data).game == GAME
     assert data.stat().st_mode & 0o077 == 0
     assert pttt("course", "add-team", "Team A", "--data", data).returncode == 0
     (data / "extreme.yaml").unlink()
@@ -571,9 +572,17 @@ def test_opening_a_league_makes_the_course_that_is_missing(tmp_path):
     assert done.returncode == 1 and f"is for {GAME}" in done.stderr and not (data / "extreme.yaml").exists()
 
 
-def test_a_league_that_is_closed_is_none(course):
+def test_a_league_that_is_closed_takes_no_bots_and_keeps_those_that_are_there(course):
+    assert course.post("Team A", GOOD).status_code == 201
     course.restarted(open=False)
-    assert not league.is_there(course.lab.data)
+    assert not league.is_open(course.lab.data)
+    (course.lab.data / "course.yaml").write_text("assignments: [{name: strategies, kind: strategies}]")
+    done = pttt("course", "apply", course.lab.data / "course.yaml", "--data", course.lab.data)
+    assert done.returncode == 1 and "bots cannot be removed: it has bots" in done.stderr
+    told = pttt("course", "doctor", "--data", course.lab.data).stdout
+    assert f"Assignment bots: nobody can hand in bots, as {course.lab.data / 'extreme.yaml'} has `open: false`" in told
+    change(course.lab, "bots", due_at=soon(-1))
+    assert "open: false" not in pttt("course", "doctor", "--data", course.lab.data).stdout, "nobody has to any more"
 
 
 def test_a_copy_of_the_course_has_the_bots(course, tmp_path):

@@ -13,6 +13,7 @@ from pttt_ooc.course.bots.practice import PracticeWork
 from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.course.bots.worker import Worker
 from pttt_ooc.course.data.term_tables import Assignment, Person
+from pttt_ooc.course.grades import search
 from pttt_ooc.course.grades.course_file import apply, read_course_file
 from pttt_ooc.course.grades.exports import lines
 from pttt_ooc.course.grades.gradebook import settle
@@ -126,6 +127,11 @@ def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
         found = {(one.team.name, one.assignment.name): one.points for one in lines(session)}
     assert max(found["Team A", "cup"], found["Team B", "cup"]) == 10
     assert ("Team A", "bots") not in found and found["Team A", "strategies"] is None
+    # A league that is closed afterwards keeps its bots and marks.
+    path.write_text(yaml.safe_dump({**content, "begins": now(-1).isoformat(), "open": False}))
+    with lab.database.writing() as session:
+        assert not settle(session, lab.data, "test")
+        assert search.find(session, lab.data, kind="bots").total == 2
 
 
 def check_replays(cup, listed, count):

@@ -199,7 +199,7 @@ def test_agents_are_compared_with_each_other_and_with_what_everybody_has(lab, tm
         f"agents of rows: Team A {numbers['Team A']} and code that is handed out (evaluator.py): shared code 1.0"
         in told
     )
-    assert "Team A 1 and Team B" not in told  # what both have from the course is no copying
+    assert "Team A 1 and Team B" not in told  # what both have from the course is not copying
 
 
 @pytest.mark.slow

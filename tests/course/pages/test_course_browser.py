@@ -76,7 +76,7 @@ def test_a_wrong_file_is_rejected_with_its_note(page, tokens):
     told, rows = page.locator("#told"), page.locator("#submissions tbody tr")
     before, shape = rows.count(), "Invalid tensor shape: found"
     for content, says in (  # which count as no attempts
-        (b"this is no zip, but it is as long as the header of one would be", "Not a valid zip file."),
+        (b"this is not a zip, but it is as long as the header of one would be", "Not a valid zip file."),
         (zip_bytes(b"text" * 99, "pttt.txt"), "The zipped file does not end with .npy."),
         (zip_bytes(b"text" * 99), "Exception parsing numpy tensor."),
         (strategy_zip(1, 5), f"{shape} (107, 6), expected (189, 6). This is a file of player 1, not of player 0."),

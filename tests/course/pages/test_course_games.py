@@ -6,6 +6,7 @@ import re
 import pytest
 
 from pttt_ooc.course.data import game_directory as directory
+from pttt_ooc.course.data.database import Database
 from pttt_ooc.course.data.game_directory import course_of, directory_of, games_in, mirror_teams
 from pttt_ooc.course.data.models import Submission, Team
 from pttt_ooc.course.data.storage import Incoming
@@ -19,7 +20,7 @@ from pttt_ooc.course.pages.intakes import strategies_of_game
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.people import add_staff
 from pttt_ooc.course.server import serve
-from pttt_ooc.errors import PtttError
+from pttt_ooc.errors import CourseError, PtttError
 from tests.course.games_kit import COURSE, OTHER, two_games
 from tests.course.server_kit import GAME, Lab, Server, bearer, form_token, pttt, random_tensor, zip_bytes
 from tests.course.term_kit import DAY, HOUR, browser, change, soon, team_number, upload
@@ -132,11 +133,14 @@ def test_the_teams_are_the_courses(lab, second):
     assert "Team C" in board(lab, f"/api/games/{OTHER}/leaderboard")
     with second.course.database.reading() as session:
         assert all(team.token_hash is None for team in session.query(Team))
-    teams.remove_team(lab.database, "Team A")
-    mirror_teams(lab.database, second.course.database)
+    with lab.database.writing() as session:
+        session.add(Team(name="Ours", key="ours", created_at=0.0, house=True))
+    assert "Ours" not in board(lab, f"/api/games/{OTHER}/leaderboard")
+    assert pttt("course", "remove-team", "Team A", "--yes", "--data", lab.data).returncode == 0
+    assert not list(second.course.storage.uploads.iterdir()), "its files of the further game go too"
     with second.course.database.reading() as session:
         assert session.query(Submission).count() == 0
-        assert {t.name for t in session.query(Team)} == {"Uniform", "Team B", "Team C"}
+        assert {t.name for t in session.query(Team)} == {"Uniform", "Team B", "Team C", "Ours"}
 
 
 def test_a_renamed_team_keeps_its_strategies_of_a_further_game(lab, second):
@@ -163,6 +167,22 @@ def test_a_renamed_team_keeps_its_strategies_of_a_further_game(lab, second):
         session.flush()
         one.name, one.key = swapped[1]
     assert names() == "Team B"
+
+
+def test_another_database_takes_no_teams_strategies_away(lab, second, tmp_path):
+    """As if the settings named a new database, or somebody had put an earlier copy back."""
+    number = second.verdict("Team A", 0, 1)["id"]
+    copy = Database.of(tmp_path, None, GAME)
+    teams.add_baseline(copy)
+    teams.add_team(copy, "Team Z")  # it gets the number that Team A has
+    for _ in range(2):
+        with pytest.raises(CourseError, match=rf"does not know Team A, from whom there are strategies of {OTHER}\."):
+            mirror_teams(copy, second.course.database)
+    copy.close()
+    mirror_teams(lab.database, second.course.database)
+    with second.course.database.reading() as session:
+        assert session.get(Submission, number).team.name == "Team A"
+        assert {t.name for t in session.query(Team)} == {"Uniform", "Team A", "Team B"}
 
 
 @pytest.mark.slow

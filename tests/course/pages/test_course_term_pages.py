@@ -253,7 +253,7 @@ def test_the_desk_finds_teams_and_tells_what_needs_attention(term):
 @pytest.mark.parametrize(
     "path, fields, words",
     [
-        ("mark", {"points": "many"}, "is no number"),
+        ("mark", {"points": "many"}, "is not a number"),
         ("mark", {"points": "11"}, "viva has 0 to 10 points"),
         ("mark", {"points": "nan"}, "viva has 0 to 10 points"),
         ("adjust", {"reason": ""}, "A reason is missing"),

@@ -77,6 +77,8 @@ def test_a_team_and_people_with_rights_know_both_names(masked):
     names = aliases(lab)
     page = masked.browser("Curie").get("/course").text
     assert "Your team is <bdi>Curie</bdi>" in page and names["Curie"] in page
+    page = masked.browser("Curie").get("/submissions").text
+    assert f"New submission of <bdi>Curie</bdi>, shown to others as <bdi>{names['Curie']}</bdi>" in page
     desk = masked.browser("Ada")
     page = desk.get("/course/desk").text
     assert all(name in page and alias in page for name, alias in names.items())

@@ -174,12 +174,15 @@ def test_signing_in_again_ends_the_former_session(lab):
     assert not signed_in(lab, former) and signed_in(lab, latter)
 
 
-@pytest.mark.parametrize("end", [teams.rotate_token, teams.remove_team])
-def test_sessions_end_with_their_token_and_team(lab, end):
+@pytest.mark.parametrize("removed", [False, True])
+def test_sessions_end_with_their_token_and_team(lab, removed):
     other = signed_in_cookie(lab, lab.team("Team B"))
     cookie = signed_in_cookie(lab, lab.team("Team A"))
     lab.client.cookies.clear()
-    end(lab.database, "Team A")
+    if removed:
+        teams.remove_team(lab.database, lab.data, "Team A")
+    else:
+        teams.rotate_token(lab.database, "Team A")
     assert not signed_in(lab, cookie) and signed_in(lab, other)
     with lab.database.reading() as session:
         assert session.query(BrowserSession).count() == 1
@@ -191,7 +194,7 @@ def test_a_sign_in_that_a_new_token_overtakes_is_none(lab):
         before = teams.find_team(session, "Team A")
     teams.rotate_token(lab.database, "Team A")
     assert not signed_in(lab, sessions.begin(lab.database, before, 1000))
-    teams.remove_team(lab.database, "Team A")
+    teams.remove_team(lab.database, lab.data, "Team A")
     assert not signed_in(lab, sessions.begin(lab.database, before, 1000))
 
 

@@ -478,7 +478,7 @@ def test_wrong_tokens_are_throttled_and_right_ones_pass(tmp_path):
     lab.client._transport.client = ("10.1.2.3", 50_000)
     form = {"form_token": form_token(lab.client.get("/sign-in").text), "token": "2.x"}
     assert lab.client.post("/sign-in", data=form).status_code == 429
-    assert lab.client.get("/api/submissions/1/file").status_code == 200  # none is no guess
+    assert lab.client.get("/api/submissions/1/file").status_code == 200  # none is not a guess
     lab.sign_in(token)
     lab.close()
 

@@ -169,7 +169,7 @@ def test_a_witness_sees_what_changes_and_what_goes(judged):
     witness = course_faults.Witness(lab.database)
     witness.look()
     with lab.database.writing() as session:
-        session.add(GradeRow(team_id=2, assignment_id=1, at=1.0, points=1.0, facts={}, because="more is no change"))
+        session.add(GradeRow(team_id=2, assignment_id=1, at=1.0, points=1.0, facts={}, because="more is not a change"))
     witness.look()
     assert witness.violations == []
     execute(lab, "UPDATE submissions SET note = 'other' WHERE id = 3")

@@ -365,7 +365,7 @@ def test_a_team_may_be_removed_while_it_is_judged(lab, monkeypatch):
     original = lab.assessor.assess
 
     def assess(*arguments):
-        teams.remove_team(lab.database, "Team A")
+        teams.remove_team(lab.database, lab.data, "Team A")
         return original(*arguments)
 
     monkeypatch.setattr(lab.assessor, "assess", assess)
@@ -381,7 +381,7 @@ def test_a_lost_upload_is_the_servers_fault(lab):
     assert row(lab, number).note == GAVE_UP
 
 
-def test_files_without_a_row_are_swept_after_an_hour(lab):
+def test_files_without_a_row_are_moved_aside_after_an_hour(lab):
     import os
     import time
 
@@ -394,3 +394,4 @@ def test_files_without_a_row_are_swept_after_an_hour(lab):
     os.utime(lab.storage.upload(keep), (0, 0))
     assert lab.storage.sweep([keep]) == 1
     assert sorted(f.name for f in lab.storage.uploads.iterdir()) == sorted([keep, "new-orphan.zip"])
+    assert [f.name for f in lab.storage.unlisted.iterdir()] == ["old-orphan.zip"]

@@ -13,10 +13,12 @@ from fastapi.testclient import TestClient
 from pttt_ooc.course.data.models import Fact, Submission
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import LISTS
+from pttt_ooc.course.people.teams import remove_team
 from pttt_ooc.course.server.backup import read_backup, write_backup
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 from pttt_ooc.course.strategies import starter_kit
 from pttt_ooc.course.strategies.game_facts import check_orders, settle_orders
+from pttt_ooc.course.strategies.submissions import take_in_house
 from pttt_ooc.errors import CourseError, InfosetFileError
 from pttt_ooc.pipeline.files.infosets import default_rows, infoset_texts
 from tests.course.server_kit import (
@@ -327,6 +329,19 @@ def test_lists_cannot_change_once_strategies_follow_them(tmp_path):
     settle_orders(lab.database, lab.storage, own)
     assert lab.client.get("/submissions/1").status_code == 404, "the baseline's files are in another order"
     assert not list(lab.storage.uploads.iterdir())
+    files = tuple(lab.data / f"{player}.zip" for player in (0, 1))
+    for player, file in enumerate(files):
+        file.write_bytes(strategy_zip(player, 1))
+    with lab.database.writing() as session:
+        house = take_in_house(session, lab.storage, "Our own", files, "console")
+    lab.run()
+    with pytest.raises(CourseError, match=r"or remove what the house .*: `pttt course remove-team 'Our own'`\."):
+        settle_orders(lab.database, lab.storage, lab.settings)
+    assert {file.name for file in lab.storage.uploads.iterdir()} == {row.file for row in house}, "nothing is lost"
+    for file in remove_team(lab.database, lab.data, "Our own"):
+        file.unlink()
+    settle_orders(lab.database, lab.storage, lab.settings)
+    settle_orders(lab.database, lab.storage, own)
     lab.verdict(lab.team("Team A"), 1, strategy_zip(1, 1))
     settle_orders(lab.database, lab.storage, own)
     with pytest.raises(CourseError, match=r"settings\.yaml are not those that accepted strategies follow"):

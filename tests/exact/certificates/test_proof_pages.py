@@ -81,7 +81,7 @@ def test_the_browser_proves_large_certificates(opened, name):
 @pytest.mark.slow
 @in_browser
 def test_the_browser_proves_intervals(opened, tmp_path):
-    """Plans that are no equilibrium: the same interval as the program."""
+    """Plans that are not an equilibrium: the same interval as the program."""
     paths = []
     for name in ("mini-2x3k3-abrupt", "mini-2x3k3-classical"):
         paths.append(random_certificate(name, tmp_path / f"{name}.txt.gz"))
@@ -235,7 +235,7 @@ def actions_of(plan, infoset):
 
 @in_browser
 def test_numbers_are_drawn_evenly(opened):
-    """Below a limit that is no power of two, and far beyond what a double can hold."""
+    """Below a limit that is not a power of two, and far beyond what a double can hold."""
     page = opened("perfect.html")
     counts = page.evaluate(
         "() => { const c = [0, 0, 0, 0, 0]; for (let k = 0; k < 20000; k++) c[random(5n)] += 1; return c; }"

@@ -257,7 +257,7 @@ def test_a_reader_explores(opened):
     page.get_by_text("player 1's equilibrium never comes here", exact=False).first.wait_for()
     page.get_by_label("Go to an infoset").fill("0*0*")
     page.keyboard.press("Enter")
-    page.get_by_text("|0*0* is no infoset of player 1").wait_for()
+    page.get_by_text("|0*0* is not an infoset of player 1").wait_for()
     page.go_back()
     page.go_back()
     page.wait_for_function("document.querySelector('#infoset').value === '|4.'")

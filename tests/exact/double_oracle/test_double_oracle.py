@@ -90,7 +90,7 @@ def test_programs_for_many_sequences_begin_later(monkeypatch):
     assert oracle_module.DEAR_FROM < patient.nashconv < usual.nashconv / 4 and usual.nashconv <= 1e-3
     assert usual.added and not patient.added  # matching goes on as long as it finds something
     assert last_without_program(1).number == patient.number  # each of these rounds has halved the interval
-    assert last_without_program(1, 1e-3).number == usual.number  # from 1e-3 to 6e-4 is no half
+    assert last_without_program(1, 1e-3).number == usual.number  # from 1e-3 to 6e-4 is not a half
 
 
 def test_the_rule_wins_where_it_can_and_blocks_where_it_must():

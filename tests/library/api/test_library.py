@@ -161,7 +161,7 @@ def test_a_symmetric_strategy_is_the_same_in_both_layouts():
 def test_membership():
     mine = pttt.Strategy.uniform(GAME, 0)
     assert "|0*" in mine and "|0*0*" not in mine and "0" not in mine and 3 not in mine
-    assert refused("InfosetFileError", mine.__getitem__, "|0*0*") == f"'|0*0*' is no infoset of player 0 in {NAME}."
+    assert refused("InfosetFileError", mine.__getitem__, "|0*0*") == f"'|0*0*' is not an infoset of player 0 in {NAME}."
     assert "is malformed" in refused("InfosetFileError", mine.__getitem__, "0*")
     assert "give its text" in refused("InfosetFileError", mine.__getitem__, 0)
 

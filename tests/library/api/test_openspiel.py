@@ -83,9 +83,9 @@ def test_an_infoset_that_no_history_leads_to(spiel):
     game = named_game("pttt-abrupt")
     assert "No history leads to '|0.'" in refused("StrategyError", openspiel.state_at, game, 0, "|0.")
     for text in ("0*", "|0", "|a*", "|0*x"):
-        assert "is no infoset of player 0" in refused("StrategyError", openspiel.state_at, game, 0, text)
+        assert "is not an infoset of player 0" in refused("StrategyError", openspiel.state_at, game, 0, text)
     late = named_game(LATE[0])  # the text does not begin with its setup
-    assert "'|8*' is no infoset of player 1" in refused("StrategyError", openspiel.state_at, late, 1, "|8*")
+    assert "'|8*' is not an infoset of player 1" in refused("StrategyError", openspiel.state_at, late, 1, "|8*")
     # A failure keeps the turn, so player 1 has placed only one mark by then.
     classical = named_game("pttt-classical")
     assert "No history leads" in refused("StrategyError", openspiel.state_at, classical, 0, "|0*1.2.")

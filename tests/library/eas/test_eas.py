@@ -392,7 +392,7 @@ def test_bad_input_gets_a_sentence(corner):
     for cell, row, value, text in (
         (1, 0, 0.5, "row 0, infoset '0[*]': the sum is 1.357"),
         (0, 7, 1e-9, "row 7, .*cell 0 has 1e-09, but may not be attempted"),
-        (2, 5, np.nan, "row 5, .*cell 2 has nan, which is no number"),
+        (2, 5, np.nan, "row 5, .*cell 2 has nan, which is not a number"),
         (2, 20447, -0.5, "row 20447, .*cell 2 has -0.5, but probabilities are from 0 to 1"),
     ):
         bad = first.copy()
@@ -411,7 +411,7 @@ def test_bad_input_gets_a_sentence(corner):
         with pytest.raises(GameError, match=text):
             call()
     for text in ("0*9*", "1*", "0*1*1*", "0*x*", "0*8.", "0*\u00b2*"):
-        with pytest.raises(InfosetFileError, match="is no infoset of player 0; an infoset is described by"):
+        with pytest.raises(InfosetFileError, match="is not an infoset of player 0; an infoset is described by"):
             corner.row_for_infoset(0, text)
     with pytest.raises(GameError, match="cannot attempt cell 8 at '0[*]'; choose one of 1, 2, 3, 4, 5, 6, 7"):
         eas.CornerDhState().next(8)

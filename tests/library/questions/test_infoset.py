@@ -66,7 +66,7 @@ def test_at_the_root_the_numbers_are_those_of_the_evaluation():
 
 @pytest.mark.parametrize("text", ["|0", "|0*0*", "|9*", "|0x", "|0*1*", "|0.1.2.", "|²*", "||"])
 def test_a_text_that_is_no_infoset_is_refused(text):
-    with pytest.raises(ImpossibleInfosetError, match="is no infoset of player 0: "):
+    with pytest.raises(ImpossibleInfosetError, match="is not an infoset of player 0: "):
         numbers(profile_of(GAMES[1], "full"), 0, text)
 
 

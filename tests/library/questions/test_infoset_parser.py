@@ -99,7 +99,7 @@ def test_a_sentence_says_why(player, typed, reason, possible):
     with pytest.raises(ImpossibleInfosetError) as error:
         check_infoset(FULL, player, typed)
     told = str(error.value)
-    assert told.startswith(f"{typed!r} is no infoset of player {player}: ") and told.endswith(".")
+    assert told.startswith(f"{typed!r} is not an infoset of player {player}: ") and told.endswith(".")
     assert reason in told
     assert error.value.nearest == possible
     assert check_infoset(FULL, player, error.value.nearest) == error.value.nearest

@@ -75,7 +75,7 @@ def winning_moves(position):
 def points(player, other, games, after=lambda mover: None, opening=0):
     """What a player scores in so many games, each side in turn; `after` is called after each move.
 
-    Two games begin with the same moves by lot, as many as `opening`.
+    Two games begin with the same random moves, as many as `opening`.
     """
     total = 0.0
     for number in range(games):

@@ -1,7 +1,7 @@
-"""Claims of draws by lot, true and false, with proofs that try to get past ``proof/verify_draws.py``; and the truth.
+"""Random claims of draws, true and false, with proofs that try to get past ``proof/verify_draws.py``; and the truth.
 
 The truth is a plain search of the Maker-Breaker game, which shares nothing with the program.  The proofs are made with
-the program's own ``check``: in each position, lines by lot are tried until it takes one.  So they get as far as it lets
+the program's own ``check``: in each position, random lines are tried until it takes one.  So they get as far as it lets
 them.
 """
 

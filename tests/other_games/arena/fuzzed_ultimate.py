@@ -62,7 +62,7 @@ CLAIM = re.compile("((?:[0-8][0-8])*|-) ([01]) (?:wins ([0-9]{1,2})|draws) [0-9]
 
 
 def position_of(claim, stay_open):
-    """The position that a claim is about; None if it is no claim."""
+    """The position that a claim is about; None if it is not a claim."""
     parts = CLAIM.fullmatch(claim)
     return replayed(parts and [divmod(int(move), 10) for move in re.findall("[0-8]{2}", parts[1])], stay_open)
 

@@ -21,7 +21,7 @@ def value(position):
 
 
 def by_lot(draw, plies=81):
-    """A game by lot, or its beginning: moves, and the position."""
+    """A random game, or its beginning: moves, and the position."""
     moves, position = [], naive.Position()
     while not position.outcome() and len(moves) < plies:
         board, cell = draw.choice(position.moves())

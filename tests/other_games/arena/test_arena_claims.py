@@ -97,7 +97,7 @@ def test_claims_are_made_and_proven_for_endings_whose_values_a_brute_force_knows
 
 @pytest.mark.parametrize("stay_open", [False, True])
 def test_the_rules_of_the_program_are_the_plain_ones(stay_open):
-    """In games by lot: the same moves to the end, the same winner, and who can still win."""
+    """In random games: the same moves to the end, the same winner, and who can still win."""
     program = runpy.run_path(str(PROGRAM))
     draw, ends = random.Random(3), set()
     for _ in range(60):
@@ -128,10 +128,10 @@ def test_damaged_files_are_refused(tmp_path):
         first + boards: "there are no claims",
         first + boards[:-1]: "the last line has no end",
         first + boards + claim[:-1]: "the last line has no end",
-        first + boards + claim.replace("wins 43", "wins 043"): "line 3: this is no claim with its proof",
+        first + boards + claim.replace("wins 43", "wins 043"): "line 3: this is not a claim with its proof",
         first + boards + begin + moves[:400] + "\n": "line 3: the moves end too early: ",
-        first + boards + begin + "4" + moves: "line 3: this is no claim with its proof",
-        first + boards + "\n" + claim: "line 3: this is no claim with its proof",
+        first + boards + begin + "4" + moves: "line 3: this is not a claim with its proof",
+        first + boards + "\n" + claim: "line 3: this is not a claim with its proof",
         first + boards + begin + moves[:2] + "40" + moves[4:]: "line 3: 4.0 is not legal: ",
         first + boards + "4400" + begin[1:] + moves: "line 3: 0.0 is not legal",
         first + boards + claim.replace("wins 43", "wins 42"): "line 3: a win after 43 plies: ",

@@ -79,8 +79,11 @@ def test_wrong_proofs_are_refused(tmp_path):
         first + "8 8 4\nAIBJCKDL:\n": "line 3: the first player has a line",  # false: each set loses all its squares
         first + "5 5 3\nAFBGCH:\n": "line 3: the first player has a line",
         first + "3 3 1\nAB:\n": "line 3: the first player has a line",
-        first + "3 3 3\nA CD:\n": "line 3: after the pairs there is something that is no reply",
-        first + size + "AB: CD:\n" + "".join(lines[1:]): "line 3: after the pairs there is something that is no reply",
+        first + "3 3 3\nA CD:\n": "line 3: after the pairs there is something that is not a reply",
+        first
+        + size
+        + "AB: CD:\n"
+        + "".join(lines[1:]): "line 3: after the pairs there is something that is not a reply",
         first + "3 3 4\nA>B\n": "line 3: there are replies though none is needed",
         first + size + lines[0].replace("\n", " Z>A\n") + "".join(lines[1:]): "line 3: there is a reply to a mark that",
         first + size + ":\n" + "".join(lines[1:]): "line 3: the pairs are not whole",
@@ -89,7 +92,7 @@ def test_wrong_proofs_are_refused(tmp_path):
         first + size + "ABCAD\n" + "".join(lines[1:]): "line 3: a square is twice in ABCAD",
         first + size + "ABC ABC\n" + "".join(lines[1:]): "line 3: a mark has two replies, or a reply is there twice",
         first + size + lines[0].replace("\n", " A>A\n") + "".join(lines[1:]): "line 3: a square is twice in A>A",
-        first + size + "A+?\n" + "".join(lines[1:]): "line 3: after the pairs there is something that is no reply",
+        first + size + "A+?\n" + "".join(lines[1:]): "line 3: after the pairs there is something that is not a reply",
         first + size + "AA:\n" + "".join(lines[1:]): "line 3: a square is twice in AA:",
         first + size + lines[0].replace("A>", "A>L A>", 1) + "".join(lines[1:]): "line 3: a mark has two replies",
     }.items():

@@ -39,7 +39,7 @@ def forces(position, plies, cells):
 
 @pytest.mark.parametrize("count", [150, pytest.param(600, marks=pytest.mark.slow)])
 def test_a_brute_force_gives_the_same_answers(count):
-    """Late positions of games by lot, some with few cells for the first player; the table is kept between questions."""
+    """Late positions of random games, some with few cells for the first player; the table is kept between questions."""
     game, draw = Ultimate(["open"]), random.Random(8)
     states = np.zeros((rules.LENGTH + 2, rules.WORDS), dtype=np.int64)
     moves = np.zeros((rules.LENGTH + 2, rules.WIDTH), dtype=np.int64)

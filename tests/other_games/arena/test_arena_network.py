@@ -16,7 +16,7 @@ from tests.other_games.arena.arena_kit import ULTIMATE, random_positions
 
 @pytest.fixture(scope="module")
 def network():
-    """Weights by lot, of which about half of the hidden units are between 0 and 1."""
+    """Random weights, of which about half of the hidden units are between 0 and 1."""
     rng = np.random.default_rng(4)
     scales = kernels.Network(0.1, 0.5, 0.1, 0.1, 0.2, 0.3, 0.4, 0.3, 0.1, 0.3)
     parts = (rng.normal(size=shape) * scale for shape, scale in zip(kernels.SHAPES, scales, strict=True))
@@ -120,7 +120,7 @@ def wanted_plainly(player, moves, searched, drawn, result, decay, draw):
         return 1 / (1 + np.exp(-searched[ply] / kernels.SCALE))
 
     def onwards(ply):
-        """What follows a ply, or None if a move by lot comes first."""
+        """What follows a ply, or None if a random move comes first."""
         if ply == len(moves):
             return outcome
         if ply % 2 == player:

@@ -230,7 +230,7 @@ def test_a_wrong_certificate_is_found_out():
     ("rows", "columns", "need"), [(4, 4, 4), (3, 4, 4), (2, 5, 5), (5, 2, 3), (3, 3, 3), (1, 6, 3)]
 )
 def test_a_certificate_is_right_if_no_line_is_open(rows, columns, need):
-    """Certificates by lot, and those that are found with a reply or a pair less, beside lines in plain coordinates."""
+    """Random certificates, and those that are found with a reply or a pair less, beside lines in plain coordinates."""
     lines, squares = naive.lines(rows, columns, need), range(rows * columns)
 
     def is_right(certificate):

@@ -241,5 +241,5 @@ def test_unknown_games_get_sentences():
     with pytest.raises(UnknownGameError):
         environment("phantom:chess")
     for options in ("to0", "to300", "fil", "to3fil"):
-        with pytest.raises(GameError, match=f"'{options}' are no options"):
+        with pytest.raises(GameError, match=f"'{options}' are not options"):
             environment(f"secret-goals:{options}")

@@ -191,7 +191,7 @@ def test_the_end_of_a_game_on_the_terminal(monkeypatch, capsys, tmp_path):
 
 def test_a_side_that_is_none_is_refused(capsys):
     code, _, err = run(capsys, "play", "random", "--side", "z", "--terminal")
-    assert code == 1 and "--side z is no side" in err
+    assert code == 1 and "--side z is not a side" in err
 
 
 # ---------------------------------------------------------------------------------------------

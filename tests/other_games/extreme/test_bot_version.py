@@ -266,7 +266,7 @@ def test_the_commands_take_a_version(tmp_path, no_python2, capsys):
         assert code == 0 and json.loads(out.splitlines()[-1])["message"] in messages
     for command in (("check", file), ("match", file, file), ("tournament", tmp_path)):
         code, _, err = run(capsys, *command, "--python", "4")
-        assert code == 1 and "--python 4 is no version of Python that bots can have; say 2, 3 or guess." in err
+        assert code == 1 and "--python 4 is not a version of Python that bots can have; say 2, 3 or guess." in err
 
 
 # ---------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def test_python2_is_the_first_on_the_path_that_runs_or_the_named_one(tmp_path, m
     programs["good"].chmod(0o644)
     assert find() is None or find().command[0] != "/y"
     monkeypatch.setenv(walls.PYTHON2_VARIABLE, str(programs["other"]))
-    with pytest.raises(ExtremeError, match="which is no Python 2.7 that runs"):
+    with pytest.raises(ExtremeError, match="which is not a Python 2.7 that runs"):
         find()
     programs["good"].chmod(0o755)
     monkeypatch.setenv(walls.PYTHON2_VARIABLE, str(programs["good"]))

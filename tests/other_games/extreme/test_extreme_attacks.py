@@ -463,7 +463,7 @@ def test_an_ordinary_user_has_walls_or_is_told_why_not(more, words):
 def test_a_file_that_is_dangerous_to_read_is_no_program(content, monkeypatch):
     monkeypatch.setattr(bot_programs, "READING_SECONDS", 0.5)
     before = children()
-    with pytest.raises(ProgramError, match="team1.py is no program in Python"):
+    with pytest.raises(ProgramError, match="team1.py is not a program in Python"):
         program("team1.py", content)
     assert children() == before
 

@@ -146,7 +146,7 @@ def test_an_opening_is_made_for_the_players():
 
 
 def test_an_opening_against_the_rules_is_a_sentence(capsys):
-    for moves, words in (("0.0.0,0.8.8", "(0, 8, 8) cannot be move 2"), ("0.0", "'0.0' in --moves is no move")):
+    for moves, words in (("0.0.0,0.8.8", "(0, 8, 8) cannot be move 2"), ("0.0", "'0.0' in --moves is not a move")):
         code, _, err = run(capsys, "match", "random", "random", "--no-sandbox", "--moves", moves)
         assert code == 1 and words in err
 

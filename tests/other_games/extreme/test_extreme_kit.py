@@ -106,7 +106,7 @@ def test_a_slow_move_loses_and_an_error_is_shown(play, tmp_path):
 def test_a_person_is_asked_until_the_cell_is_valid(python, play, tmp_path):
     (tmp_path / "team1.py").write_text(bot_text(FIRST))
     done = play(python, "manual", "team1.py", "--log", "games.jsonl", text="x\n0 9 9\n0, 4, 4\n")
-    assert done.stdout.count("This is no cell that you may mark.") == 2
+    assert done.stdout.count("This is not a cell that you may mark.") == 2
     assert "[(0, 1, 1), (1, 1, 1)]" not in done.stdout and "[(0, 0, 0), (1, 0, 0)]" in done.stdout  # after 0 3 3
     assert done.returncode != 0 and "the match is not over" in done.stderr
 

@@ -90,5 +90,5 @@ def test_the_command_reads_positions_from_logs(tmp_path, capsys):
 def test_what_is_no_log_of_the_bot_is_a_sentence(tmp_path, content):
     log = tmp_path / "log.json"
     log.write_text(content)
-    with pytest.raises(ExtremeError, match=r"cannot be read|damaged|is no log of a match of team1.py"):
+    with pytest.raises(ExtremeError, match=r"cannot be read|damaged|is not a log of a match of team1.py"):
         of_logs([log], "team1.py", 24)

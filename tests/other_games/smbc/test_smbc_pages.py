@@ -268,7 +268,7 @@ def test_a_position_shows_the_solution(coarse, browser_of):
     [
         ("mine=2", 404, "No round begins at 2-0; scores are 0 to 1."),
         ("squares=00", 404, "Square 0 is taken"),
-        ("squares=9", 404, "are no squares"),
+        ("squares=9", 404, "are not squares"),
         ("squares=031426", 404, "The round is decided; no move is left."),
         ("iteration=7", 404, "There is no snapshot of iteration 7"),
         ("first=3", 422, ""),

@@ -1,6 +1,7 @@
 """The wing's target in the workflow: its products, and its reruns after changes."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -46,10 +47,13 @@ def test_the_target_makes_everything_of_the_wing_and_nothing_else(finished):
     page = (finished.directory / "data/smbc/report.html").read_text()
     found = json.loads((finished.directory / "data/smbc/findings.json").read_text())
     assert "In the match to 2" in page and f"{found['rounds']['1-1']['value']:.7f}".lstrip("-") in page
-    assert page.count("<svg") == 3 and "built-in" not in page
+    assert page.count("<svg") == 5 and "built-in" not in page
+    given = yaml.safe_load(re.search(r"<pre><code>(smbc:.*?)</code>", page, re.DOTALL)[1])
+    told = json.loads((finished.directory / "data/smbc/solve.json").read_text())
+    assert SmbcConfig(**given["smbc"]).settings.normal.model_dump() == told["settings"]
     assert found["study"]["rounding"]["rounds"].keys() == found["rounds"].keys()
     assert len(found["study"]["small_moves"]) > 1 and "of this one and 20 drawn" in page
-    assert page.count("with every pair of goals") + page.count("The same if both goals were known") == 2
+    assert page.count("with every pair of goals") + page.count("The same with open goals and perfect play") == 2
     assert found["curves"].keys() == {"sapdcfr+", "dcfr"} and found["curves"]["dcfr"][-1]["iteration"] == 9
     for one in found["shown"]:
         mean = sum(map(sum, one["pairs"])) / 9

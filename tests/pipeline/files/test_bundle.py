@@ -136,7 +136,7 @@ def replace(name, data):
 @pytest.mark.parametrize(
     ("change", "error", "sentence"),
     [
-        (lambda f: f.attrs.pop("format_version"), StrategyFileError, "This HDF5 file is no hand-over file"),
+        (lambda f: f.attrs.pop("format_version"), StrategyFileError, "This HDF5 file is not a hand-over file"),
         (lambda f: f.attrs.modify("format_version", 9), StrategyFileError, "The format version is 9, but only 1 can"),
         (lambda f: f.attrs.modify("game", "chess"), StrategyFileError, f"The strategies are for chess, not for {GAME}"),
         (lambda f: f.pop("player0/strategy"), StrategyFileError, "The dataset player0/strategy is missing"),

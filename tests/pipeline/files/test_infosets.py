@@ -92,7 +92,7 @@ def test_bad_lines(tmp_path, line, what):
 def test_line_of_another_setup():
     index = full_index("mini-2x3k3-abrupt-after-1")
     for text in ("|", "|0*", "|1.0*"):
-        with pytest.raises(InfosetFileError, match="is no infoset of player 0"):
+        with pytest.raises(InfosetFileError, match="is not an infoset of player 0"):
             infosets.parse_infoset(index, 0, text)
     assert infosets.infoset_text(index, 0, infosets.parse_infoset(index, 0, "|1*")) == "|1*"
 

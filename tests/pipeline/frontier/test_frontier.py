@@ -5,6 +5,7 @@ import re
 import shutil
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from pttt_ooc.disk.manifests import read_manifest
@@ -113,7 +114,13 @@ def test_the_page(solved):
     report.run(solved)
     page = (solved / "report.html").read_text()
     assert "Restricted games took" in page
-    assert "0.81818181818182" in page and "exact to rounding" in page and page.count("<svg") == 2
+    assert "0.81818181818182" in page and "exact to rounding" in page and page.count("<svg") == 4
+    assert '<p class="fraction">9/<wbr>11</p>' in page and f"proof/{GAME}.txt.gz" in page
+    assert page.index("<svg") < page.index("Value of the game") < page.index("Rounds</h2>") < page.index("frontier:\n")
+    given = yaml.safe_load(re.search(r"<pre><code>(frontier:.*?)</code>", page, re.DOTALL)[1])
+    assert FrontierConfig(**given["frontier"]) == FrontierConfig(game=GAME)
+    made = read_manifest(solved / "solve.json", "solve")["products"]["equilibrium.zarr"]
+    assert made.get("content", made["digest"]) in page.partition("Content hashes")[2]
     assert all(
         f'aria-label="The {what} of {GAME} over seconds' in page
         for what in ("proven interval", "width of the proven interval")

@@ -309,7 +309,7 @@ def test_a_stage_records_its_products_as_verified(made, monkeypatch):
 
 
 def test_a_record_is_valid_for_one_content_only(made):
-    """If a manifest describes other content, the old record is no proof, whatever the times."""
+    """If a manifest describes other content, the old record is not a proof, whatever the times."""
     products = manifest(made, "export")["products"]
     products["pttt_pl0.zip"] |= {"digest": "0" * 64, "bytes": "0" * 64}
     assert product_check.problem(made, "export", products) == "pttt_pl0.zip was changed or damaged"

@@ -105,9 +105,9 @@ def test_a_page_of_several_games(swept):
     bounds = [(run.solved["result"]["value_lower"], run.solved["result"]["value_upper"]) for run in runs]
     both = interval((max(low for low, _ in bounds), min(high for _, high in bounds)), 6)
     others = [replace(run, solved={**run.solved, "game": "mini-2x2k2-classical"}) for run in runs]
-    page = page_text([*runs, *others])
-    assert page.count("<section") == 2 and page.count(both) == 2 and "4 runs of 2 games" in page
-    assert page == page_text([*runs, *others])
+    page = page_text([*runs, *others], "small")
+    assert page.count('<section id="mini') == 2 and page.count(both) == 2 and "4 runs of 2 games" in page
+    assert page == page_text([*runs, *others], "small")
 
 
 @pytest.mark.slow

@@ -1,13 +1,18 @@
 """The page of a sweep, from made-up results of its runs."""
 
 import re
+from dataclasses import replace
 
 import pytest
+import yaml
 
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.pipeline.show.comparison import RunFacts
 from pttt_ooc.pipeline.sweeps import report
+from pttt_ooc.pipeline.sweeps.pipeline import SweepConfig
 from pttt_ooc.pipeline.sweeps.report import SweepRun, compare, page_text
+
+NAME = "small"
 
 
 def cell(name, bounds, gaps, game="mini-2x2k2-abrupt", stopped_by="target_nashconv"):
@@ -24,7 +29,11 @@ def cell(name, bounds, gaps, game="mini-2x2k2-abrupt", stopped_by="target_nashco
         {
             **{"game": game, "symmetry": "full", "result": result, "memory": {"budget_mb": 400}},
             **{"usage": {"peak_anonymous_mb": 61.6, "threads": 2}},
-            "settings": {"target_nashconv": 1e-4, "max_iterations": 1000, "max_minutes": 2.5},
+            "settings": {
+                **{"target_nashconv": 1e-4, "max_iterations": 1000, "max_minutes": 2.5},
+                **{"algorithm": algorithm, "precision": precision},
+            },
+            "products": {"solution.zarr": {"digest": "d", "content": f"content of {name}"}},
         },
         {
             "solution": {
@@ -54,15 +63,15 @@ OTHER = cell("sapdcfr+, float64", (0.375, 0.875), [0.6, 0.1, 0.05], stopped_by="
 
 def test_the_value_is_in_the_bounds_of_all_runs():
     for runs in ([ONE, OTHER], [OTHER, ONE]):
-        assert "the value for player 0 is in [0.375000, 0.750000] ." in text_of(page_text(runs))
+        assert "the value for player 0 is in [0.375000, 0.750000] ." in text_of(page_text(runs, NAME))
 
 
 def test_the_gaps_of_uniform_play_and_of_the_solution_differ():
-    assert "Uniform play has a gap of 1.4." in text_of(page_text([ONE, OTHER]))
+    assert "Uniform play has a gap of 1.4." in text_of(page_text([ONE, OTHER], NAME))
 
 
 def test_each_run_has_its_row():
-    page = page_text([ONE, OTHER])
+    page = page_text([ONE, OTHER], NAME)
     rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", page, re.S) if "gamma 2" in row]
     # until the run stopped, and until the smallest gap that both have reached, which is 0.2
     assert [tuple(row) for row in rows] == [
@@ -72,14 +81,14 @@ def test_each_run_has_its_row():
     text = text_of(page)
     assert "1,234 infosets of player 0, 567 of player 1, 89,012 histories" in text and "iterations to 0.20 " in text
     assert "2 runs of 1 game. Each run stopped at a gap of 0.00010" in text and "2.5 minutes" in text
-    assert page.count("max_iterations") == 1
+    assert page.partition("How to reproduce it")[0].count("max_iterations") == 1
     assert "mini-2x2k2-abrupt-seconds: Gaps of 2 runs of mini-2x2k2-abrupt over seconds" in text
 
 
 def test_games_have_their_own_sections_and_columns_their_order():
     names = ("dcfr, float64", "sapdcfr+, float64")
     others = [cell(name, (-0.5, -0.25), [0.3], "mini-2x3k2-abrupt") for name in names]
-    text = text_of(page_text([*others, OTHER, ONE]))
+    text = text_of(page_text([*others, OTHER, ONE], NAME))
     assert "4 runs of 2 games" in text and "is in [−0.500000, −0.250000] ." in text
     assert "is in [0.375000, 0.750000] ." in text
     assert text.index("dcfr, float64") < text.index("sapdcfr+, float64")
@@ -87,8 +96,25 @@ def test_games_have_their_own_sections_and_columns_their_order():
 
 def test_a_sweep_of_one_run_has_a_page():
     assert "1 run of 1 game. Each run stopped at a gap of 0.00010, or after 1,000 iterations" in text_of(
-        page_text([ONE])
+        page_text([ONE], NAME)
     )
+
+
+def test_a_proven_value_is_a_fraction_and_what_makes_the_page_comes_last():
+    games = ("mini-2x2k2-abrupt", "pttt-2x4k3-classical", "pttt-4x4k4-abrupt")
+    runs = [replace(run, solved={**run.solved, "game": game}) for game in games for run in (ONE, OTHER)]
+    page = page_text(runs, NAME)
+    assert page.count('class="fraction"') == 2 and '<p class="fraction">1/<wbr>2</p>' in page
+    last = page.partition("How to reproduce it")[2]
+    given = yaml.safe_load(re.search(r"<pre><code>(.*?)</code>", last, re.DOTALL)[1])
+    assert SweepConfig(**given["sweep"]) == SweepConfig(
+        name=NAME,
+        games=games,
+        algorithms=("dcfr", "sapdcfr+"),
+        precisions=("float64",),
+    )
+    assert given["solve"] == {"target_nashconv": 1e-4, "max_iterations": 1000, "max_minutes": 2.5}
+    assert "mini-2x2k2-abrupt, sapdcfr+, float64 content of sapdcfr+, float64" in text_of(last)
 
 
 def test_an_empty_sweep_gets_a_sentence(tmp_path):
@@ -103,4 +129,4 @@ def test_the_table_has_a_row_for_each_run(tmp_path, monkeypatch):
     head, *rows = (tmp_path / report.TABLE).read_text().splitlines()
     assert head.startswith("game,symmetry,algorithm,precision,iteration") and len(rows) == 2
     assert rows[0].startswith("mini-2x2k2-abrupt,full,dcfr,float64,30,1.5,1.0,3,0.2,0.25,0.75,target_nashconv,")
-    assert (tmp_path / report.PAGE).read_text() == page_text([ONE, OTHER])
+    assert (tmp_path / report.PAGE).read_text() == page_text([ONE, OTHER], tmp_path.name)

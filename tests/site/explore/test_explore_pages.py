@@ -606,7 +606,7 @@ def test_without_an_answer_in_time_a_sentence_says_so():
 
 def test_a_failed_preparation_says_why(client, tmp_path):
     path = tmp_path / "broken.zip"
-    path.write_bytes(b"this is no zip")
+    path.write_bytes(b"this is not a zip")
     pair = [{"name": str(path), "digest": "broken"}, uniform().as_record()]
     question = {"what": "infoset", "pair": pair, "player": 0, "infoset": "|", "square": None}
 

@@ -150,5 +150,5 @@ def test_on_the_terminal(directory, monkeypatch):
         "x\nb\nsa\n0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n" + "\n" * 40,
         lambda d: play(LocalOpponents(pair, 0), d, draws),
     )
-    assert "'x' is no key of a square" in told and re.search(r"Square 11: (placed|failed)", told)
+    assert "'x' is not a key of a square" in told and re.search(r"Square 11: (placed|failed)", told)
     assert "You have lost." in told and "Square 10" in told

@@ -153,7 +153,7 @@ def test_hundreds_of_hostile_requests_change_nothing(games, app):
             id = rng.choice([others, others[::-1], "A" * 22, "../play", "%01", "' OR 1=1 --"])
         elif kind == 3:  # another site's
             headers = rng.choice([{"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
-        elif kind == 4:  # what other sites' forms can send, and what is no JSON
+        elif kind == 4:  # what other sites' forms can send, and what is not JSON
             headers["Content-Type"] = rng.choice(["text/plain", "application/x-www-form-urlencoded", ""])
         elif kind == 5:  # no square, and none that is left
             taken = [one["square"] for one in now[id]["attempts"]]

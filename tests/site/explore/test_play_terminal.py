@@ -48,9 +48,9 @@ def test_a_whole_game_on_a_terminal(terminal):
     begin = shell.until(r" >")
     assert "You are player 1 (o), against uniform." in begin and "[4]" in begin
     for bad, sentence in (
-        ("7", "is no key of a square"),
+        ("7", "is not a key of a square"),
         ("", "An empty line"),
-        ("s9", "'s9' is no key"),
+        ("s9", "'s9' is not a key"),
         ("é", "no key"),
     ):
         assert sentence in shell.type(bad)

@@ -23,7 +23,7 @@
     var head = new DataView(await file.slice(0, 65536).arrayBuffer());
     var tail = new DataView(await file.slice(Math.max(0, file.size - 22)).arrayBuffer());
     if (head.byteLength < 30 || head.getUint32(0, true) !== 0x04034b50) return "Not a valid zip file.";
-    var ends = tail.byteLength === 22 && tail.getUint32(0, true) === 0x06054b50; // a comment may stand behind
+    var ends = tail.byteLength === 22 && tail.getUint32(0, true) === 0x06054b50; // a comment may follow
     var files = ends ? tail.getUint16(10, true) : 1;
     if (files !== 1) return "The zip contains more than one file.";
     var named = 30 + head.getUint16(26, true);
@@ -38,7 +38,7 @@
     var packed = new Uint8Array(head.buffer, start), method = head.getUint16(8, true);
     if (method === 0) return packed.slice(0, 1024);
     if (method !== 8 || !window.DecompressionStream) return null;
-    var size = head.getUint32(18, true); // 0 if it stands behind the data
+    var size = head.getUint32(18, true); // 0 if it follows the data
     var stream = new DecompressionStream("deflate-raw"), writer = stream.writable.getWriter();
     var begin = stream.readable.getReader().read(); // waits already: an error at the end takes nothing from it
     writer.write(size ? packed.slice(0, size) : packed).catch(function () {});

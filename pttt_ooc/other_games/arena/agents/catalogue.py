@@ -28,7 +28,7 @@ def agent(text: str) -> Agent:
     for part in filter(None, listed.split(",")):
         key, equals, value = part.partition("=")
         if not equals or key in options:
-            fault = f"gives {key} twice" if equals else f"has '{part}', which is no KEY=VALUE"
+            fault = f"gives {key} twice" if equals else f"has '{part}', which is not KEY=VALUE"
             raise ArenaError(f"The agent '{text}' {fault}: write it as in alphabeta:heur=3,depth=2.")
         options[key] = value
     module, _, kind = AGENTS[name].rpartition(".")

@@ -92,15 +92,15 @@ def _words(told: object) -> str:
 
 
 def _move_of(reply: Mapping[str, Any]) -> Answer:
-    """The answer of a process; a ForfeitError if it is no move."""
+    """The answer of a process; a ForfeitError if it is not a move."""
     counts = [reply.get(key) for key in ("move", "nodes", "depth")]
     seconds = [reply.get(key) for key in ("wall", "processor")]
     for one in counts:
         if type(one) is not int or not -(1 << 62) < one < 1 << 62:
-            raise ForfeitError("its process answered something that is no move.")
+            raise ForfeitError("its process answered something that is not a move.")
     for one in seconds:
         if not isinstance(one, int | float) or not 0 <= one < math.inf:
-            raise ForfeitError("its process answered something that is no move.")
+            raise ForfeitError("its process answered something that is not a move.")
     (move, nodes, depth), (wall, processor) = counts, seconds
     return Answer(move, float(wall), float(processor), nodes, depth)  # type: ignore[arg-type]
 

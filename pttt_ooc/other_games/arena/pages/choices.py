@@ -95,7 +95,7 @@ def takes_time(key: str) -> bool:
 
 
 def label_of(text: str) -> str:
-    """A game's name for people, from its name with options; the text itself if it is no game of the choices.
+    """A game's name for people, from its name with options; the text itself if it is not a game of the choices.
 
     Examples
     --------

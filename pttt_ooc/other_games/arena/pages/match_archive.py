@@ -193,7 +193,7 @@ class MatchArchive:
         try:
             return sorted(rows, key=lambda row: int(row["number"]))
         except (KeyError, TypeError, ValueError):
-            raise ArenaError(f"{self._public_name(place / log.GAMES)} has a line that is no game.") from None
+            raise ArenaError(f"{self._public_name(place / log.GAMES)} has a line that is not a game.") from None
 
     def _public_name(self, file: Path) -> str:
         """A file's name on pages, which do not show the server's directories."""

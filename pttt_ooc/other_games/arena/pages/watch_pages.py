@@ -84,7 +84,7 @@ def watch(
 def _facts(chosen: dict[str, str], seen: Message, whole: Message, paused: bool, live: bool = False) -> dict[str, Any]:
     """The facts in the part of the page that changes with each move: a position, and how far the game has got.
 
-    While the game goes on by itself, its moves are no links: each event would repeat the whole game for each move.
+    While the game goes on by itself, its moves are not links: each event would repeat the whole game for each move.
     """
     fields = {**chosen, **({"moves": join_moves(whole["moves"])} if whole["moves"] else {})}
     agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]
@@ -165,7 +165,7 @@ def _event(kind: str, id: str, data: str) -> str:
 
 
 def _check_choices(one: str, other: str, seconds: str) -> dict[str, str]:
-    """Two agents and their time; 400 if they are no choices."""
+    """Two agents and their time; 400 if they are not choices."""
     if one not in _LABELS or other not in _LABELS or seconds not in SECONDS:
         raise HTTPException(400, "There are no such agents here; choose from the lists.")
     return {"one": one, "other": other, "seconds": seconds}

@@ -152,7 +152,7 @@ async def begin(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
 
 
 def _opening(text: str) -> list[Cell]:
-    """The cells of a text such as ``[[0, 4, 4], [1, 3, 3]]``; 400 if it is no such list."""
+    """The cells of a text such as ``[[0, 4, 4], [1, 3, 3]]``; 400 if it is not such a list."""
     try:
         return _CELLS.validate_json(text[:4000] or "[]")
     except ValidationError:

@@ -66,17 +66,17 @@ class BotOptions(NamedTuple):
 
 
 def checked_version(text: str) -> str:
-    """The value of ``--python``; an ExtremeError if it is no version."""
+    """The value of ``--python``; an ExtremeError if it is not a version."""
     from pttt_ooc.other_games.extreme.bot_programs import PYTHONS
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     if text not in PYTHONS:
-        raise ExtremeError(f"--python {text} is no version of Python that bots can have; say 2, 3 or guess.")
+        raise ExtremeError(f"--python {text} is not a version of Python that bots can have; say 2, 3 or guess.")
     return text
 
 
 def checked_libraries(names: list[str] | None) -> tuple[str, ...]:
-    """The values of ``--library``; an ExtremeError if one is no name of a library."""
+    """The values of ``--library``; an ExtremeError if one is not a name of a library."""
     from pttt_ooc.other_games.extreme.settings import library
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 

@@ -116,7 +116,7 @@ def play(
     # What can be refused is refused before the bot runs.
     conditions = bots.conditions()
     if side not in (None, "x", "o"):
-        raise ExtremeError(f"--side {side} is no side; say x, which begins, or o.")
+        raise ExtremeError(f"--side {side} is not a side; say x, which begins, or o.")
     if log is not None:
         check_output(log, [opponent], force=force)
     bot = _settle(opponent, bots, conditions)
@@ -186,7 +186,7 @@ def _opening(text: str) -> list[Cell]:
     for one in filter(None, text.split(",")):
         numbers = re.fullmatch(r"\s*(\d)\.(\d)\.(\d)\s*", one)
         if numbers is None:
-            raise ExtremeError(f"{one!r} in --moves is no move; write BIG.ROW.COLUMN, such as 0.4.4.")
+            raise ExtremeError(f"{one!r} in --moves is not a move; write BIG.ROW.COLUMN, such as 0.4.4.")
         found.append((int(numbers[1]), int(numbers[2]), int(numbers[3])))
     return found
 

@@ -23,7 +23,7 @@ def read_stages(pools: str, qualify: str | None, marks: str | None) -> tuple[Sta
     Raises
     ------
     ExtremeError
-        If they are no lists of numbers of the same length, or the last stage has several pools.
+        If they are not lists of numbers of the same length, or the last stage has several pools.
     """
     try:
         counts = [int(text) for text in pools.split(",")]

@@ -109,7 +109,7 @@ def explore(
         return RedirectResponse(str(ExploreAddress(mine, other, first, second, before, iteration)), 308)
     if not re.fullmatch("[0-8]*", squares):
         raise HTTPException(
-            404, f"{squares!r} are no squares; squares are 0 to 8, in the order in which they were taken."
+            404, f"{squares!r} are not squares; squares are 0 to 8, in the order in which they were taken."
         )
     view = ExploreAddress(mine, other, first, second, tuple(map(int, squares)), iteration)
     try:

@@ -1,4 +1,4 @@
-// Keys of the page Explore, and where the focus is after a piece of it has been renewed.
+// Keys of the page Explore, and where the focus goes when a piece of the page is renewed.
 (function () {
   "use strict";
 
@@ -80,7 +80,7 @@
   });
   show();
 
-  // A click on what is gone by now leads on to what comes next.
+  // After a click, the clicked element is gone: the focus goes to the one that is used next.
   document.addEventListener("htmx:afterSettle", function (event) {
     var cause = event.detail.requestConfig && event.detail.requestConfig.triggeringEvent;
     if (!cause || cause.type !== "click" || event.detail.target.id !== "explore") return;

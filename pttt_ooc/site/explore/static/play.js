@@ -1,8 +1,8 @@
-// Who can be played; boards, and steps through a game, are in the shell's board.js.
+// Which opponents can be chosen for which player; boards and steps through a game are in the shell's board.js.
 (function () {
   "use strict";
 
-  // Of an opponent that has a strategy for one player, only the other player can be chosen.
+  // If an opponent has a strategy for one player only, the person plays the other one.
   function offerSides() {
     var chosen = document.querySelector("[name=opponent][data-sides]:checked");
     if (!chosen) return;

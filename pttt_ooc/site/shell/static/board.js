@@ -4,7 +4,7 @@
 
   function free(cell) { return cell && cell.getAttribute("aria-disabled") !== "true"; }
 
-  // A square that is not free is not even asked about.
+  // A square that is not free sends no request.
   document.addEventListener("click", function (event) {
     var cell = event.target.closest && event.target.closest("button.cell");
     if (cell && !free(cell)) event.preventDefault();
@@ -46,8 +46,8 @@
     }
   });
 
-  // Until the server answers: where all is seen, the mark itself; in a phantom game a neutral one, since the outcome is
-  // the referee's secret; pencil marks and hints need none.
+  // Shown until the server answers: the mark itself where players see everything; a neutral one in a phantom game, as
+  // only the referee knows the outcome; nothing for pencil marks and hints.
   var shown = null;
 
   function takeBack() {
@@ -62,7 +62,7 @@
     if (!cell || !cell.matches("button.cell") || form.matches(".pencil")) return;
     shown = { cell: cell, before: cell.innerHTML };
     cell.textContent = form.dataset.mark || "…";
-    var second = form.dataset.mark === "○" && form.querySelector(".planes"); // there, colours are of the marks
+    var second = form.dataset.mark === "○" && form.querySelector(".planes"); // where a board has planes, colours are of the marks
     cell.classList.add(!form.dataset.mark ? "pending" : second ? "theirs" : "mine");
   });
   document.addEventListener("htmx:sendError", takeBack);
@@ -81,12 +81,13 @@
       event.detail.swapOverride = "innerHTML";
       focused = null;
     } else if (event.detail.shouldSwap) {
-      // htmx tells of each element that it removes, which nothing of a board or a list hears: that takes its time.
+      // htmx fires an event for each element that it removes, which takes time, and nobody listens to those of boards
+      // and lists.
       event.detail.target.querySelectorAll(".planes, .moves").forEach(function (old) { old.remove(); });
     }
   });
 
-  // In a list of moves that is scrolled, the position on the board is seen.
+  // Scroll the list of moves to the position on the board.
   function showCurrent() {
     var at = document.querySelector(".moves [aria-current]"), list = at && at.closest(".moves");
     if (list) list.scrollTop += at.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 2;
@@ -94,7 +95,7 @@
 
   showCurrent();
 
-  // Only then has the table its new attributes.
+  // Before this event the table still has its old attributes.
   document.addEventListener("htmx:afterSettle", function () {
     var table = document.getElementById("table");
     showCurrent();

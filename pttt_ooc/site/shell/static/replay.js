@@ -64,7 +64,7 @@
     toggle();
   });
 
-  // What has the focus goes with the move: the same kind of thing has it afterwards.
+  // The focus goes with the move: afterwards an element of the same kind has it.
   var kinds = [".scrub input[type=range]", ".film .play", ".film select"];
 
   document.addEventListener("htmx:beforeSwap", function () {

@@ -1,4 +1,4 @@
-// Times in the reader's own zone, a reader who is left where he is when a piece of the page is renewed, and settings.
+// Times in the reader's own zone, the reader's place when a piece of the page is renewed, and settings.
 (function () {
   "use strict";
 
@@ -27,7 +27,7 @@
   Object.keys(usual).forEach(function (name) {
     try {
       choose(name, localStorage.getItem("pttt." + name));
-    } catch (error) { // nothing may be kept here
+    } catch (error) { // this browser keeps nothing
       choose(name);
     }
   });
@@ -40,7 +40,7 @@
     var name = event.target.dataset && event.target.dataset.setting;
     if (!name) return;
     choose(name, event.target.checked ? "on" : "off");
-    try { localStorage.setItem("pttt." + name, chosen[name]); } catch (error) { /* it holds for this page */ }
+    try { localStorage.setItem("pttt." + name, chosen[name]); } catch (error) { /* it holds for this page only */ }
   });
 
   // No script hears a single key that is switched off; a field still gets what is typed.

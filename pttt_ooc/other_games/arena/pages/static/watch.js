@@ -1,4 +1,4 @@
-// A game of two agents that goes on by itself; without this, a button asks for each move.
+// A game of two agents that goes on by itself; without this script, a button asks for each move.
 (function () {
   "use strict";
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HEAD, NETWORK_HEAD = b"pttt arena ultimate 2\n", b"pttt arena ultimate network 3\n"
 MOST_BYTES = 1 << 24
-"""A longer file is no network of ours."""
+"""A longer file is not a network of ours."""
 
 ROUNDS = 20
 """The games of a training are played in rounds; the step size shrinks from round to round."""

@@ -40,5 +40,5 @@ def read_weights(path: Path, head: bytes, count: int, kind: Any) -> tuple[dict[s
         raise ArenaError(f"{path} is damaged: its second line does not say what it holds; train anew.") from None
     weights = np.frombuffer(rest, dtype=stored).astype(np.float64)
     if not np.all(np.isfinite(weights)):
-        raise ArenaError(f"{path} is damaged: it has weights that are no numbers; train anew.")
+        raise ArenaError(f"{path} is damaged: it has weights that are not numbers; train anew.")
     return header, weights

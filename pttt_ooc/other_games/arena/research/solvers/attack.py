@@ -102,7 +102,7 @@ def attack(moves: Sequence[int], solver: ProofSolver) -> Attack:
     Raises
     ------
     ArenaError
-        The moves are no whole game.
+        The moves are not a whole game.
     """
     game, path = Ultimate(), [Ultimate().start()]
     for move in moves:
@@ -164,7 +164,7 @@ def read(file: Path) -> tuple[dict[str, Any], list[Attack]]:
                 Attack(moves, result, tuple((ply, squares, value, nodes) for ply, squares, value, nodes in steps))
             )
     except (ValueError, KeyError, TypeError):
-        raise ArenaError(f"{file} is no file of pttt lab attack, or damaged: write it again.") from None
+        raise ArenaError(f"{file} is not a file of pttt lab attack, or damaged: write it again.") from None
     return facts, found
 
 

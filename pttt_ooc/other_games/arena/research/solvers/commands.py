@@ -21,7 +21,7 @@ def endings(
     seed: Annotated[int, typer.Option(min=0, help="The games follow from it.")] = 0,
     force: ForceOption = False,
 ) -> None:
-    """Write endings of Ultimate tic-tac-toe from games by lot, with the exact value of each move.
+    """Write endings of Ultimate tic-tac-toe from random games, with the exact value of each move.
 
     They have 5 to 20 open squares, and some moves keep the value while others do not.
     """

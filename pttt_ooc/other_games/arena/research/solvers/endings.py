@@ -1,4 +1,4 @@
-"""Endings of Ultimate tic-tac-toe from games by lot, with the value of each move, and how often agents keep it."""
+"""Endings of Ultimate tic-tac-toe from random games, with the value of each move, and how often agents keep it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST, MOST = 5, 20
 """Open squares of an ending: free cells of small boards that can still be played."""
 
 CHANCE = 0.3
-"""The chance of a random move in a game by lot; its other moves are those of :data:`PLAYER`."""
+"""The chance of a random move in such a game; its other moves are those of :data:`PLAYER`."""
 
 PLAYER = "alphabeta:heur=3,depth=1"
 FORMAT = "pttt arena endings 1"
@@ -139,7 +139,7 @@ def position(moves: Sequence[int]) -> State:
 
 
 def by_lot(seed: int, number: int, player: Any) -> tuple[int, ...] | None:
-    """The moves of a game by lot, up to an ending of a random size; None if the game ends before.
+    """The moves of a random game, up to an ending of a random size; None if the game ends before.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def read(file: Path) -> list[Ending]:
             state = position(moves)
             found.append(Ending(moves, squares, max(values), dict(zip(game.legal(state), values, strict=True))))
     except (ValueError, KeyError, TypeError, ArenaError):
-        raise ArenaError(f"{file} is no file of endings, or damaged: pttt lab endings makes it again.") from None
+        raise ArenaError(f"{file} is not a file of endings, or damaged: pttt lab endings makes it again.") from None
     return found
 
 
