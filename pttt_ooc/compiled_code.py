@@ -21,7 +21,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +200,11 @@ def _write(file: Path, content: bytes) -> None:
         raise
 
 
+def _fields(kind: Any) -> Any:
+    """The fields of a type that is a named tuple, and those of the types in it."""
+    return getattr(kind, "fields", None), tuple(map(_fields, getattr(kind, "types", ())))
+
+
 @cache
 def cache_class() -> Any:
     """The class of a function's cache for numba, with our own places, names and files."""
@@ -215,17 +220,27 @@ def cache_class() -> Any:
         function
             The function.
         version
-            Names all that it is made of, and what compiles it.
+            Names all that it is made of, and what compiles it; asked for when the function is first called.
         in_tree
             Whether it is kept beside the sources where possible.
         """
 
-        def __init__(self, function: Callable[..., Any], version: str, in_tree: bool) -> None:
-            code = function.__code__
-            self._source, self._in_tree = Path(code.co_filename), in_tree
-            inside = function.__qualname__.removesuffix(f"-{version}").replace("<", "").replace(">", "")
+        def __init__(self, function: Callable[..., Any], version: Callable[[], str], in_tree: bool) -> None:
+            self._function, self._version, self._in_tree = function, version, in_tree
+            self._source = Path(function.__code__.co_filename)
+
+        @cached_property
+        def _name(self) -> str:
+            """The beginning of the names of its files."""
+            function, version = self._function, self._version()
+            inside = function.__qualname__.replace("<", "").replace(">", "")
+            if function.__closure__:
+                # The compiler names code by this and a number that counts in one process.  So without a version,
+                # kernels of one factory that two processes have compiled can have the same name, and one is taken for
+                # the other.
+                function.__qualname__ += f"-{version}"
             python = f"py{sys.version_info[0]}{sys.version_info[1]}{sys.abiflags}"
-            self._name = f"{self._source.stem}.{inside}-{code.co_firstlineno}.{python}-{version}"
+            return f"{self._source.stem}.{inside}.{python}-{version}"
 
         @property
         def places(self) -> Sequence[Path]:
@@ -284,7 +299,8 @@ def cache_class() -> Any:
             tell_none(failure)
 
         def _key(self, signature: Any, codegen: Any) -> Any:
-            return self._name, signature, codegen.magic_tuple()
+            # A named tuple is known by its name only, so its fields are told.
+            return self._name, signature, codegen.magic_tuple(), tuple(map(_fields, signature))
 
         def _file(self, key: Any) -> str:
             return f"{self._name}.{hashlib.blake2b(str(key).encode(), digest_size=6).hexdigest()}{ENDING}"

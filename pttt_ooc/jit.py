@@ -1,10 +1,9 @@
 """The decorators of kernels, and the versions of compiled code.
 
-Compiled code is kept on disk, by :mod:`pttt_ooc.compiled_code`.  A kernel is made of the text of its own module and of
-what it takes from other modules: pieces, constants, named tuples, the rules that a factory was given.  So the names of
-the files carry a digest of the kernel's module and of all modules that it imports, directly or not.  Code of another
-version is never found, and after a return to an earlier version that version's code is still there.  All environments
-and clones of one version share it.
+Compiled code is kept on disk, by :mod:`pttt_ooc.compiled_code`.  The names of its files carry a digest of all that the
+kernel is made of, see :mod:`pttt_ooc.ingredients`, and of what compiles it.  Code of another version is never found,
+and after a return to an earlier version that version's code is still there.  All environments and clones of one version
+share it.
 
 Numba is imported by the first kernel that is to be compiled: a process that looks up a few infosets does without it.
 """
@@ -18,19 +17,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from pttt_ooc.compiled_code import cache_class
 from pttt_ooc.errors import ConfigError
 from pttt_ooc.imports import imports, module_digest
+from pttt_ooc.ingredients import ingredients, mark
 
-DECORATORS = ("kernel", "bare_kernel", "in_tree_kernel", "piece")
+DECORATORS = ("kernel", "bare_kernel", "inner_kernel", "in_tree_kernel", "piece")
 
 DIRECTORIES: set[Path] = set()
 """Where compiled code may be kept: a directory in each root for each room whose kernels have been imported."""
 
-_PREFIX = "pttt_ooc."
 _interpreted = False
 
 
@@ -82,6 +80,28 @@ def bare_kernel(function: Callable[..., Any]) -> Any:
     return _compile(function, _nrt=False)
 
 
+def inner_kernel(function: Callable[..., Any]) -> Any:
+    """Compile as :func:`bare_kernel` does, for functions that only kernels call; they may call themselves.
+
+    Their arguments are not translated from Python, which takes longer than the rest where they are many arrays.
+    """
+    dispatcher = _compile(function, _nrt=False, no_cpython_wrapper=True)
+    if dispatcher is not function:
+        dispatcher.__class__ = _inner_class()
+    return dispatcher
+
+
+@cache
+def _inner_class() -> Any:
+    from numba.core.registry import CPUDispatcher
+
+    class Inner(CPUDispatcher):
+        def __call__(self, *arguments: Any, **named: Any) -> Any:
+            raise TypeError(f"{self.py_func.__name__} is called by kernels only: it takes nothing from Python.")
+
+    return Inner
+
+
 def in_tree_kernel(function: Callable[..., Any]) -> Any:
     """Compile as :func:`bare_kernel` does; the code is kept beside the sources, where other users can read it."""
     return _compile(function, in_tree=True, _nrt=False)
@@ -95,8 +115,20 @@ def piece(function: Callable[..., Any]) -> Any:
     """
     if _interpreted:
         return function
-    register: Any = compiler().extending.register_jitable(no_cfunc_wrapper=True, _nrt=False)
+    options = {"no_cfunc_wrapper": True, "_nrt": False}
+    mark(function, options)
+    register: Any = compiler().extending.register_jitable(**options)
     return register(function)
+
+
+def compiled_form(function: Callable[..., Any], **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Register what writes the compiled form of a plain function; `options` are the compiler's, for that form."""
+
+    def register(written: Callable[..., Any]) -> Any:
+        mark(function, options, written)
+        return compiler().extending.overload(function, jit_options=options)(written)
+
+    return register
 
 
 def load_compiler() -> None:
@@ -112,12 +144,7 @@ def _compile(function: Callable[..., Any], in_tree: bool = False, **options: boo
     settings: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True, **options}  # nobody calls kernels from C
     dispatcher: Any = compiler().njit(**settings)(function)
     if dispatcher is not function:  # it is, if numba is set to compile nothing
-        made_of = version_of(function)
-        if function.__closure__:
-            # The compiler names code by this and a number that counts in one process.  So without a version, kernels of
-            # one factory that two processes have compiled can have the same name, and one is taken for the other.
-            function.__qualname__ += f"-{made_of}"
-        dispatcher._cache = cache_class()(function, made_of, in_tree)  # as `cache=True` does
+        dispatcher._cache = cache_class()(function, lambda: version_of(dispatcher), in_tree)  # as `cache=True` does
         DIRECTORIES.update(dispatcher._cache.places)
     return dispatcher
 
@@ -131,49 +158,23 @@ def has_kernels(module: str) -> bool:
     return not imports(module).isdisjoint(f"jit/{name}" for name in DECORATORS)
 
 
-def version(modules: Iterable[str], values: Iterable[str] = ()) -> str:
-    """A digest of what compiled code depends on: modules and all that they import, Python, libraries, the processor.
-
-    Parameters
-    ----------
-    modules
-        Names such as ``sweep/tree``.
-    values
-        What factories gave a kernel.
-    """
-    total = hashlib.blake2b(digest_size=8)
-    for part in (*_environment(), *map(_digest_of, sorted(modules)), *sorted(values)):
-        total.update(part.encode() + b"\n")
-    return total.hexdigest()
+def version(modules: Iterable[str]) -> str:
+    """A digest of modules, such as ``sweep/tree``, all that they import, Python, libraries and the processor."""
+    return _digest((*_environment(), *map(_digest_of, sorted(modules))))
 
 
-def version_of(function: Callable[..., Any]) -> str:
+def version_of(kernel: Any) -> str:
     """A kernel's version: the modules that factories gave it, and a digest of all that it is made of."""
-    values = {(name, getattr(value, "__name__", str(value))) for name, value in _factory_values(function, set())}
-    modules = {value for _, value in values if value.startswith(_PREFIX)}
-    inside = {name.removeprefix(_PREFIX).replace(".", "/") for name in modules | {function.__module__}}
+    lines, modules = ingredients(kernel)
     names = sorted(name.rpartition(".")[2] for name in modules)
-    return "-".join([*names, version(inside, map(" = ".join, values))])
+    return "-".join([*names, _digest((*_environment(), *lines))])
 
 
-def _factory_values(function: Callable[..., Any], seen: set[object]) -> set[tuple[str, Any]]:
-    """Names and values of what a factory gave to a function, and to the functions of factories that it calls."""
-    seen.add(function)
-    found: set[tuple[str, Any]] = set()
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            value = cell.cell_contents
-        except ValueError:  # its own name, before it has got one: it calls itself
-            continue
-        value = getattr(value, "py_func", value)
-        numbers = value if isinstance(value, tuple) else (value,)
-        if isinstance(value, ModuleType) or all(isinstance(number, int) for number in numbers):
-            found.add((name, value))
-        elif not hasattr(value, "__code__"):
-            raise TypeError(f"{function.__qualname__}: a factory gives kernels modules, whole numbers and functions.")
-        elif value not in seen:
-            found |= _factory_values(value, seen)
-    return found
+def _digest(parts: Iterable[str]) -> str:
+    total = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        total.update(f"{len(part)} {part}\n".encode())
+    return total.hexdigest()
 
 
 @cache

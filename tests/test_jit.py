@@ -54,6 +54,26 @@ def test_kernels_of_a_factory_have_names_of_their_own():
         def add(a):
             return a + number
 
-        return jit.kernel(add).py_func.__qualname__
+        kernel = jit.kernel(add)
+        assert f"-{jit.version_of(kernel)}" in kernel._cache._name
+        return kernel.py_func.__qualname__
 
     assert made(1) == made(1) != made(2)
+
+
+def test_a_kernel_that_only_kernels_call_takes_nothing_from_python():
+    """It has no code for that; without a sentence, the process would end."""
+
+    @jit.inner_kernel
+    def fall(n):
+        return n if n < 1 else fall(n - 1)
+
+    @jit.bare_kernel
+    def run(n):
+        return fall(n)
+
+    if not hasattr(run, "py_func"):
+        pytest.skip("numba is told to compile nothing")
+    assert run(3) == 0
+    with pytest.raises(TypeError, match="fall is called by kernels only"):
+        fall(3)

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pttt_ooc.cfr.solving.evaluation import Evaluation, WorstCase
 from pttt_ooc.disk import numbers
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.numbers import duration, span
@@ -22,12 +21,13 @@ from pttt_ooc.games.rules.catalogue import (
 )
 from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.games.structure.counts import counts_of, total_infosets
-from pttt_ooc.games.structure.views import Pairs, find_pairs
 from pttt_ooc.pipeline.show.tables import print_facts, print_table, whole
 from pttt_ooc.pipeline.stages.directories import manifest_of
 from pttt_ooc.types import Interval
 
 if TYPE_CHECKING:
+    from pttt_ooc.cfr.solving.evaluation import Evaluation, WorstCase
+    from pttt_ooc.games.structure.views import Pairs
     from pttt_ooc.library.api.values import Comparison
     from pttt_ooc.library.questions.losses import Loss, Losses
     from pttt_ooc.library.questions.mistakes import Mistakes
@@ -73,6 +73,8 @@ def _setup(game: Game) -> str:
 
 def one_game(game: Game) -> None:
     """Print the rules of a game and, unless its board is too large, its exact size."""
+    from pttt_ooc.games.structure.views import find_pairs
+
     if game.squares > MOST_ENUMERATED_SQUARES:
         print(game.name)
         print_facts([*_rules(game), _known_value(game)])

@@ -46,6 +46,7 @@ def equilibria(
     from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
     from pttt_ooc.extras import check_extra
     from pttt_ooc.pipeline.files.equilibrium import write_supports
+    from pttt_ooc.pipeline.stages.compilation import STAGES
     from pttt_ooc.pipeline.stages.engines import open_engine
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
@@ -53,7 +54,7 @@ def equilibria(
     rules = named_game(game or DEFAULT_GAME)
     check_listed(Config(game=rules.name), "the search")
     begin = time.monotonic()
-    directory = prepare_index(data, rules.name, "full")
+    directory = prepare_index(data, rules.name, "full", kernels=STAGES["finish"])
     # One equilibrium, up to rounding: rounds of the double oracle until neither player gains anything.
     oracle = DoubleOracle(rules, threads=threads or cores())
     for _ in oracle.rounds():

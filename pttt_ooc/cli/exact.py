@@ -108,6 +108,7 @@ def exact(
     from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
     from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
+    from pttt_ooc.pipeline.stages.compilation import DOUBLE_ORACLE, ensure_compiled
 
     # Before the search, refuse what can be refused at once: existing outputs, missing extras, jobs without a number.
     rules = _checked_game(chosen_game(game, board), solution, output)
@@ -123,6 +124,7 @@ def exact(
     if efg:
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
+    ensure_compiled(DOUBLE_ORACLE)
     budget = memory_mb or MEMORY_MB
     # The restricted game begins with what a solution plays, or with a saved run; rounds enlarge it until the gap or the
     # time is reached.

@@ -44,6 +44,7 @@ def solve(
     from pttt_ooc.config import check_listed
     from pttt_ooc.pipeline.stages import solve as stage
     from pttt_ooc.pipeline.stages.budgets import refuse_small_budget
+    from pttt_ooc.pipeline.stages.compilation import STAGES
     from pttt_ooc.pipeline.stages.decisions import begin
     from pttt_ooc.pipeline.stages.directories import manifest_of, results_of, structure_of
     from pttt_ooc.pipeline.stages.preparation import prepare_index
@@ -54,7 +55,7 @@ def solve(
     with interruptible(), exit_on_error(say):  # within the command: typer has its own message for an interrupt
         budget = settings.memory_mb
         refuse_small_budget(settings, ("enumerate", "index", "solve"))
-        prepare_index(data, settings.game, settings.symmetry, budget)
+        prepare_index(data, settings.game, settings.symmetry, budget, STAGES["solve"])
         with begin([manifest_of(directory, "solve")], [directory, structure_of(directory)]):
             stage.run(settings.game, settings.symmetry, settings.solve, directory, threads or cores(), memory_mb=budget)
     display.solution(directory)

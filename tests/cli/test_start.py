@@ -56,3 +56,13 @@ def test_python_runs_the_package_as_the_command(tmp_path, module):
     assert run("--help").stdout.startswith("Usage: pttt ")
     failed = run("show", "missing.zip", "|")
     assert failed.returncode == 1 and "missing.zip" in failed.stderr and "Traceback" not in failed.stderr
+
+
+@pytest.mark.slow
+def test_the_list_of_games_needs_no_compiler_and_counts_nothing():
+    program = (
+        "import sys; from pttt_ooc.cli import display; display.games(); print(*{'numba', 'numpy'} & {*sys.modules})"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert "mini-2x3k3-abrupt" in done.stdout and done.stdout.endswith("\n\n")

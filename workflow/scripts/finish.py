@@ -5,10 +5,10 @@ from pathlib import Path
 from pttt_ooc.config import FinishConfig, check_section
 from pttt_ooc.library.api.strategy_reader import read_opponent
 from pttt_ooc.pipeline.stages import finish, stage_context
-from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled, stage_kernels
 
 with stage_context.errors_to(Path(snakemake.log[0])):
-    ensure_compiled()
+    ensure_compiled(stage_kernels("finish", snakemake.params.listed))
     finish.run(
         snakemake.params.game,
         snakemake.params.symmetry,

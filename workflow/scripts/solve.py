@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pttt_ooc.config import SolveConfig, check_section
 from pttt_ooc.pipeline.stages import solve, stage_context
-from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.compilation import ensure_compiled, stage_kernels
 
 with stage_context.errors_to(Path(snakemake.log[0])):
-    ensure_compiled()
+    ensure_compiled(stage_kernels("solve"))
     solve.run(
         snakemake.params.game,
         snakemake.params.symmetry,

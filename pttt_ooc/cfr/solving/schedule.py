@@ -24,9 +24,19 @@ KEPT = 2  # saved runs besides the continued one
 CHEAP_SECONDS = 600  # a saved run that took less time may be deleted in favour of another one
 
 
-def is_scheduled(iteration: int, factor: float) -> bool:
-    """Whether the gap is computed after this iteration; see :func:`schedule`."""
-    return last_scheduled(iteration, factor) == iteration
+LEFT_OUT = range(2, 10)
+"""Iterations whose gap is not computed.  An evaluation takes as long as two of them, and their gaps tell nobody
+anything.  The first one tells how long an evaluation takes."""
+
+
+def is_evaluated(iteration: int, factor: float) -> bool:
+    """Whether the gap is computed after this iteration; see :func:`evaluations`."""
+    return iteration not in LEFT_OUT and last_scheduled(iteration, factor) == iteration
+
+
+def evaluations(factor: float) -> Iterator[int]:
+    """The iterations whose gap is computed: those of a :func:`schedule` without :data:`LEFT_OUT`."""
+    return (iteration for iteration in schedule(factor) if iteration not in LEFT_OUT)
 
 
 def last_scheduled(iteration: int, factor: float) -> int:
@@ -36,7 +46,7 @@ def last_scheduled(iteration: int, factor: float) -> int:
 
 
 def schedule(factor: float) -> Iterator[int]:
-    """The iterations with an evaluation: 1, and after each ``t`` the iteration ``max(t + 1, floor(t * factor))``."""
+    """The iteration 1, and after each ``t`` the iteration ``max(t + 1, floor(t * factor))``."""
     following = 1
     while True:
         yield following
@@ -85,7 +95,7 @@ def is_on_the_way(config: SolveConfig, run: Commit) -> bool:
     if run.iteration > config.max_iterations:
         return False
     gaps = {row["iteration"]: row["nashconv"] for row in run.extra["rows"]}
-    looks = takewhile(lambda t: t < run.iteration, schedule(config.evaluate_every))
+    looks = takewhile(lambda t: t < run.iteration, evaluations(config.evaluate_every))
     return config.target_nashconv == 0 or all(t in gaps and not is_reached(config, gaps[t]) for t in looks)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pttt_ooc.cfr.solving.arrays import AverageStrategy, SolverArrays, solver_arrays, state_arrays
 from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator
 from pttt_ooc.cfr.solving.regret import Rule
-from pttt_ooc.cfr.solving.schedule import ENDS, KEEPS, choose_run, is_reached, is_scheduled, start_sentences
+from pttt_ooc.cfr.solving.schedule import ENDS, KEEPS, choose_run, is_evaluated, is_reached, start_sentences
 from pttt_ooc.cfr.solving.solver import Solver
 from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.config import SolveConfig
@@ -127,7 +127,7 @@ class SnapshotKeeper(Protocol):
     """Saves snapshots of average strategies."""
 
     def is_due(self, iteration: int) -> bool:
-        """Whether a snapshot is saved after this iteration, which must have an evaluation."""
+        """Whether a snapshot is saved after this iteration, which then has an evaluation."""
 
     def keep(self, row: ConvergenceRow, strategies: tuple[SlicedStrategy, SlicedStrategy]) -> None:
         """Save the strategies of an evaluation, which change later."""
@@ -289,12 +289,12 @@ class SolveRun:
             with self.times.of("iteration"):
                 self._iterate()
             row = self._progress()
-            if is_scheduled(self.solver.iteration, self.config.evaluate_every):
+            if is_evaluated(self.solver.iteration, self.config.evaluate_every):
                 row = self._evaluate(row)
             stopped_by = self._stopped_by()
-            if stopped_by and "nashconv" not in row:
-                row = self._evaluate(row)
             keeper = self.keeper if self.keeper and self.keeper.is_due(self.solver.iteration) else None
+            if (stopped_by or keeper) and "nashconv" not in row:
+                row = self._evaluate(row)
             if keeper:
                 keeper.keep(row, self.solver.averages)
             if time.perf_counter() - committed >= self._commit_seconds() or stopped_by or keeper:
@@ -324,7 +324,7 @@ class SolveRun:
     def _stopped_by(self) -> str:
         last, iteration = self.rows[-1] if self.rows else {"iteration": -1}, self.solver.iteration
         # An evaluation off the schedule, at the end of an earlier budget, must not end this run.
-        counts = last["iteration"] == iteration and is_scheduled(iteration, self.config.evaluate_every)
+        counts = last["iteration"] == iteration and is_evaluated(iteration, self.config.evaluate_every)
         if counts and is_reached(self.config, last["nashconv"]):
             return "target_nashconv"
         if iteration >= self.config.max_iterations:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from llvmlite import ir
 
-from pttt_ooc.jit import compiler
+from pttt_ooc.jit import compiled_form, compiler
 
-types, intrinsic, overload = compiler().types, compiler().extending.intrinsic, compiler().extending.overload
+types, intrinsic = compiler().types, compiler().extending.intrinsic
 
 LANES = 8  # numbers in a cell, processed side by side: one AVX register of float32
 STRETCH = 32  # numbers compared with zero at once
@@ -77,7 +77,7 @@ def _adder(count):
 
         return types.void(source, first, width, types.uint64, target, place, step), codegen
 
-    @overload(add, jit_options={"forceinline": True})
+    @compiled_form(add, forceinline=True)
     def implement_add(source, first, width, chosen, target, place, step):
         def implementation(source, first, width, chosen, target, place, step):
             add_vectors(source, first, width, chosen, target, place, step)
@@ -126,7 +126,7 @@ def _turn_vectors(typingctx, source, first, source_step, target, place, target_s
     return types.void(source, first, source_step, target, place, target_step), codegen
 
 
-@overload(turn, jit_options={"forceinline": True})
+@compiled_form(turn, forceinline=True)
 def _compiled_turn(source, first, source_step, target, place, target_step):
     def implementation(source, first, source_step, target, place, target_step):
         _turn_vectors(source, first, source_step, target, place, target_step)
@@ -156,7 +156,7 @@ def _compare(typingctx, numbers, first):
     return types.uint64(numbers, first), codegen
 
 
-@overload(not_zero, jit_options={"forceinline": True})
+@compiled_form(not_zero, forceinline=True)
 def _compiled_not_zero(numbers, first):
     def implementation(numbers, first):
         return _compare(numbers, first)
@@ -177,7 +177,7 @@ def _count_zeros(typingctx, bits):
     return types.uint64(types.uint64), codegen
 
 
-@overload(lowest, jit_options={"forceinline": True})
+@compiled_form(lowest, forceinline=True)
 def _compiled_lowest(bits):
     def implementation(bits):
         return _count_zeros(bits)
@@ -221,7 +221,7 @@ def _join_cells(typingctx, source, first, width):
     return types.boolean(source, first, width), codegen
 
 
-@overload(any_cell, jit_options={"forceinline": True})
+@compiled_form(any_cell, forceinline=True)
 def _compiled_any_cell(source, first, width):
     def implementation(source, first, width):
         return _join_cells(source, first, width)

@@ -27,7 +27,7 @@ from pttt_ooc.exact.certificates.limbs import (
 )
 from pttt_ooc.exact.double_oracle.lazy_response import keep_only
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
-from pttt_ooc.jit import bare_kernel, piece
+from pttt_ooc.jit import bare_kernel, inner_kernel, piece
 
 CAPACITY = 1 << 16
 """Entries of the first search's arrays; if a search does not fit, the next has four times as many."""
@@ -208,7 +208,7 @@ def _slot(keys: Any, key: Any) -> Any:
     return slot
 
 
-@bare_kernel
+@inner_kernel
 def _clairvoyant_row(
     rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, responds: int, depth: int
 ) -> Any:
@@ -284,7 +284,7 @@ def _clairvoyant_row(
     return row
 
 
-@bare_kernel
+@inner_kernel
 def _bound_attempt(
     rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, square: int, depth: int
 ) -> None:
@@ -312,7 +312,7 @@ def _bound_attempt(
     make_proper(total)
 
 
-@bare_kernel
+@inner_kernel
 def _opponent_moves(
     rules: Any, responder: int, tree: Any, search: Any, infoset: int, own: int, top: int, total: Any
 ) -> Any:
@@ -373,7 +373,7 @@ def _respond_from_start(rules: Any, responder: int, tree: Any, memo: Any, search
     make_proper(value)
 
 
-@bare_kernel
+@inner_kernel
 def _respond(
     rules: Any,
     responder: int,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.exact.double_oracle.pure_rule import rule_square
-from pttt_ooc.jit import bare_kernel, piece
+from pttt_ooc.jit import bare_kernel, inner_kernel, piece
 
 NEVER = -1e300
 """The bound of an attempt that is not possible."""
@@ -208,7 +208,7 @@ def _find_entry(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any
     return entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
 
 
-@bare_kernel
+@inner_kernel
 def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int, turn: int) -> Any:
     """The clairvoyant value for the opponent of `player`.
 
@@ -281,7 +281,7 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
     return total
 
 
-@bare_kernel
+@inner_kernel
 def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
     """The row of a position with the responder to move."""
     one, two = key_of(rules, digests, at, own)

@@ -18,7 +18,7 @@ from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
 from pttt_ooc.exact.double_oracle.transpositions import new_transpositions
-from pttt_ooc.jit import bare_kernel
+from pttt_ooc.jit import bare_kernel, inner_kernel
 from pttt_ooc.types import Attempts
 
 _OWN, _BEST = 0, 1
@@ -140,7 +140,7 @@ def _value(rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any,
     return respond(rules, opponent, own_plan, positions, steps, node, (begin, end), end, NEVER)
 
 
-@bare_kernel
+@inner_kernel
 def _play_on(rules: Any, opponent: Any, plan: Any, positions: Any, steps: Any, at: Any, span: Any, top: int) -> float:
     """What the player gets against some positions by following their plan, and the rule where it does not come."""
     infoset, g, marks, fails, stabiliser = at

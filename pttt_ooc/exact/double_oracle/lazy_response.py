@@ -31,7 +31,7 @@ from pttt_ooc.exact.double_oracle.opponent_positions import attempt, follow, new
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.sparse_plan import SPARE, SparsePlan, allow, next_infoset, with_capacity
 from pttt_ooc.exact.double_oracle.transpositions import new_transpositions, note, proven, transposition_key
-from pttt_ooc.jit import bare_kernel, piece
+from pttt_ooc.jit import bare_kernel, inner_kernel, piece
 
 LEAST = 4e-15
 """An attempt has to be better by this much, which is more than the rounding of a sum."""
@@ -292,7 +292,7 @@ def look_out(rules: Any, opponent: Any, positions: Any, steps: Any, path: Any, o
     return True
 
 
-@bare_kernel
+@inner_kernel
 def bound_attempts(
     rules: Any,
     opponent: Any,
@@ -327,7 +327,7 @@ def bound_attempts(
     return best
 
 
-@bare_kernel
+@inner_kernel
 def respond(
     rules: Any, opponent: Any, own_plan: Any, positions: Any, steps: Any, node: Any, span: Any, top: int, need: float
 ) -> Any:

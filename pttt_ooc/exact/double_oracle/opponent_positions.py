@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.exact.double_oracle.clairvoyance import chance, choice, opponent_after
-from pttt_ooc.jit import bare_kernel, piece
+from pttt_ooc.jit import bare_kernel, inner_kernel, piece
 
 
 class Positions(NamedTuple):
@@ -72,7 +72,7 @@ def position_at(positions: Any, k: int) -> Any:
     )
 
 
-@bare_kernel
+@inner_kernel
 def opponent_moves(
     rules: Any, player: int, plan: Any, positions: Any, at: Any, reach: float, own: int, top: int
 ) -> Any:
@@ -144,7 +144,7 @@ def follow(rules: Any, opponent: Any, positions: Any, path: Any) -> Any:
     return own, tried, stabiliser, begin, top, payoff
 
 
-@bare_kernel
+@inner_kernel
 def attempt(rules: Any, opponent: Any, positions: Any, own: int, span: Any, top: int, square: int, placed: int) -> Any:
     """Push the positions after an attempt with one of its results; returns the end of the stack, and payoffs."""
     player, plan = opponent[0], opponent[1]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
-from pttt_ooc.jit import bare_kernel
+from pttt_ooc.jit import bare_kernel, inner_kernel
 
 Floats = NDArray[np.float64]
 _LOOKS = 20  # iterations between two looks at the gap
@@ -122,7 +122,7 @@ def _gradient(own: Any, other: Any, payoffs: Any, sign: float, reach: Any, value
     return alone
 
 
-@bare_kernel
+@inner_kernel
 def _learn(side: Any) -> None:
     """Add regrets, from the last infosets to the first."""
     starts, listed, before, regrets, rows = side
@@ -157,7 +157,7 @@ def _best(side: Any) -> float:
     return whole
 
 
-@bare_kernel
+@inner_kernel
 def _play(side: Any) -> None:
     """The next policy and its reach; the last regrets are the prediction."""
     starts, listed, before, regrets, rows = side

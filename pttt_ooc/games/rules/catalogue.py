@@ -134,6 +134,34 @@ KNOWN_COUNTS: dict[str, dict[str, Any]] = {
 }
 """Counts by other programs, with the keys of :func:`pttt_ooc.games.structure.counts.counts_of`."""
 
+COUNTED: dict[str, tuple[int, int]] = {
+    "pttt-2x4k3-classical": (128_185, 750_881),
+    "pttt-2x5k3-classical": (26_138_807, 150_727_527),
+    "mini-2x2k2-abrupt": (17, 5),
+    "mini-2x3k2-abrupt": (189, 107),
+    "mini-3x2k2-abrupt": (189, 107),
+    "mini-2x3k3-abrupt": (11_767, 6_037),
+    "pttt-abrupt-after-0-5-1-8-3": (462, 1_111),
+    "pttt-abrupt-after-1-0-3-2-4-8": (294, 207),
+    "mini-2x3k3-abrupt-after-1": (1_961, 2_320),
+    "mini-2x3k3-abrupt-after-1-4": (560, 346),
+    "dark-hex-2x2-abrupt": (59, 35),
+    "dark-hex-2x3-abrupt": (4_033, 2_725),
+    "dark-hex-3x2-abrupt": (5_811, 3_363),
+    "mini-2x2k2-classical": (17, 5),
+    "mini-2x3k2-classical": (109, 117),
+    "mini-3x2k2-classical": (109, 117),
+    "mini-2x3k3-classical": (1_027, 5_743),
+    "pttt-classical-after-0-5-1-8-3": (241, 587),
+    "pttt-classical-after-1-0-3-2-4-8": (171, 65),
+    "mini-2x3k3-classical-after-1": (171, 2_073),
+    "mini-2x3k3-classical-after-1-4": (62, 322),
+    "dark-hex-2x2-classical": (17, 53),
+    "dark-hex-2x3-classical": (697, 1_811),
+    "dark-hex-3x2-classical": (787, 3_393),
+}
+"""Numbers of infosets of other listed games, as this package counts them: a list of games need not count."""
+
 EXACT_VALUES: dict[str, Fraction] = {
     name: Fraction(value)
     for name, value in {

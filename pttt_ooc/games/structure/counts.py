@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.games.rules.catalogue import KNOWN_COUNTS, check_listable, named_game
+from pttt_ooc.games.rules.catalogue import COUNTED, KNOWN_COUNTS, check_listable, named_game
 from pttt_ooc.games.rules.game import Game
 
 if TYPE_CHECKING:  # kernels are imported only when a game must be counted
@@ -42,11 +42,12 @@ def total_infosets(name: str) -> tuple[int, int]:
     known = KNOWN_COUNTS.get(name, {})
     if {"infosets_0", "infosets_1"} <= known.keys():
         return sum(known["infosets_0"]), sum(known["infosets_1"])
-    total = known.get("total_infosets") or _count_infosets(named_game(name))
+    total = known.get("total_infosets") or COUNTED.get(name) or count_infosets(named_game(name))
     return total[0], total[1]
 
 
-def _count_infosets(game: Game) -> list[int]:
+def count_infosets(game: Game) -> list[int]:
+    """Numbers of both players' infosets, by a search over pairs of views."""
     from pttt_ooc.games.structure.views import find_pairs
 
     found: list[int] = counts_of(game, find_pairs(game))["total_infosets"]

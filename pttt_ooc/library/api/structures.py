@@ -117,7 +117,7 @@ def engine_of(game: Game, symmetry: Symmetry = "none") -> Engine:
     with _cache.lock:
         if key not in _cache.engines:
             small_threads()
-            ensure_compiled()
+            ensure_compiled(["evaluation"])
             index = index_of(game, symmetry)
             _cache.engines[key] = Engine(index, _timings_of(index), np.float64, threads())
         return _cache.engines[key]

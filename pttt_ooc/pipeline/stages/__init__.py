@@ -10,12 +10,13 @@ Modules: Besides the stages: ``directories`` (of results), ``stage_sets`` (which
 ``staleness`` (why a stage must run),
 ``normal_form`` and ``normal_solve`` (of settings), ``product_check`` (of products, without reading all), ``decisions``
 (which stages Snakemake runs, and the run's locks), ``provenance`` (digests of sources, fingerprints), ``memory_plan``
-(memory and disk of a run), ``budgets`` (early refusal), ``snapshots`` (of the solver), ``compilation`` (once; by the
-program ``kernel_calls``), ``fsck`` (all checked, and the digest of a run), ``path_check`` (of paths for Snakemake).
+(memory and disk of a run), ``budgets`` (early refusal), ``snapshots`` (of the solver), ``compilation`` (of what runs,
+once; by the program ``kernel_calls``), ``fsck`` (all checked, and the digest of a run), ``path_check`` (of paths for
+Snakemake).
 """
 
 STAGES = ("enumerate", "index", "solve", "finish", "evaluate", "export", "report")
 UNLISTED_STAGES = ("finish", "evaluate", "report")
 """The stages of a game whose infosets are not listed."""
-DEFAULT_RUN = "0b4c5042a2939d89a344f95cdf0920d2"
+DEFAULT_RUN = "838009138d1dd7fdb043ac4d50c0fc45"
 """The digest of the run of ``config.yaml`` as it is, with the versions of ``envs/requirements.txt`` on x86-64."""

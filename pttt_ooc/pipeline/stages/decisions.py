@@ -29,6 +29,7 @@ from typing import Any
 from pttt_ooc.disk.files import explain_errors
 from pttt_ooc.disk.locks import hold, only_here
 from pttt_ooc.errors import PtttError, StoreError
+from pttt_ooc.pipeline.stages.compilation import compile_beside, stage_kernels
 from pttt_ooc.pipeline.stages.directories import SHARED, manifest_of, structure_of
 from pttt_ooc.pipeline.stages.stage_context import LOCK, RUN_LOCK, STRUCTURE_LOCK, busy, check_writable, forget_future
 from pttt_ooc.pipeline.stages.staleness import StageRequest, reasons, sentence
@@ -196,6 +197,12 @@ class Decisions:
             self._reserved.push(begin(files, self._homes, self._workflow.non_local_exec))
         except PtttError as error:
             sys.exit(str(error))
+        # While the first stages are at work, what later ones run is compiled; jobs on other machines do it themselves.
+        if not self._workflow.non_local_exec:
+            jobs = self._workflow.dag.needrun_jobs()
+            compile_beside(
+                {part for job in jobs for part in stage_kernels(job.rule.name, job.params.get("listed", True))}
+            )
 
     def end(self) -> None:
         """Record that all products are verified: Snakemake has given some of them new times."""

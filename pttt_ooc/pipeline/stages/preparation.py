@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from pttt_ooc.config import Config
@@ -17,8 +18,13 @@ from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages
 from pttt_ooc.types import Symmetry
 
+READING = ("evaluation", "files")
+"""The kernels that read strategies and evaluate them."""
 
-def prepare_index(data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.inf) -> Path:
+
+def prepare_index(
+    data: Path, game: str, symmetry: Symmetry, memory_mb: float = math.inf, kernels: Sequence[str] = READING
+) -> Path:
     """The directory with the products of the stages "enumerate" and "index", which run if they are stale.
 
     Parameters
@@ -27,6 +33,8 @@ def prepare_index(data: Path, game: str, symmetry: Symmetry, memory_mb: float = 
         The directory of all games; the workflow's is ``data``.
     memory_mb
         Memory budget of these stages, MB.
+    kernels
+        Parts of :data:`.compilation.KERNELS` that the caller runs, besides those that make the structure.
 
     Raises
     ------
@@ -36,11 +44,11 @@ def prepare_index(data: Path, game: str, symmetry: Symmetry, memory_mb: float = 
     check_listable(game)
     directory = results_of(data, game, symmetry)
     _check_directory(directory)
-    ensure_compiled()
     config = Config(game=game, symmetry=symmetry)
     stale = [
         stage for stage, reason in reasons(directory, requested_stages(config, directory, SHARED)).items() if reason
     ]
+    ensure_compiled([*(["index"] if stale else []), *kernels])
     if stale:
         print(
             f"Building the index of {game} once, in {directory}; a big game takes about a minute ...", file=sys.stderr
@@ -64,4 +72,4 @@ def _check_directory(directory: Path) -> None:
 
 def open_index(data: Path, game: str, symmetry: Symmetry = "none") -> Index:
     """The index of a game, from the products in `data`; for errors see :func:`prepare_index`."""
-    return index_of(prepare_index(data, game, symmetry), game, symmetry)
+    return index_of(prepare_index(data, game, symmetry, kernels=("files",)), game, symmetry)

@@ -23,7 +23,7 @@ from pttt_ooc.library.questions.histories import read_only
 from pttt_ooc.library.questions.infoset import beliefs, following, numbers
 from pttt_ooc.library.questions.profile import PlayerArrays, PreparedProfile
 from pttt_ooc.library.questions.sampled_games import row_at
-from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.compilation import DOUBLE_ORACLE, ensure_compiled
 from pttt_ooc.site.explore.flow import MOST, flow_of
 from pttt_ooc.site.explore.listed_pair import ListedPair, infoset_record, known, pair_record, plain
 from pttt_ooc.site.explore.profile_cache import Profiles
@@ -206,7 +206,7 @@ class PlanAnswers(PairAnswers):
 @contextmanager
 def answerer(directory: str, game: str, indices: str) -> Iterator[StrategyAnswers]:
     """The answers for a game, with profiles in `directory`; kernels are compiled first."""
-    ensure_compiled()
+    ensure_compiled(["evaluation"])
     warm_up()
     with closing(StrategyAnswers(Path(directory), game, Path(indices))) as answering:
         yield answering
@@ -218,7 +218,7 @@ def plan_answerer(store: str) -> Iterator[PlanAnswers]:
     from pttt_ooc.library.api.plan_reader import read_plan_pair  # strategies that are listed need no Zarr
     from pttt_ooc.library.api.strategy_names import named_strategy
 
-    ensure_compiled()
+    ensure_compiled(DOUBLE_ORACLE)
     plans = read_plan_pair(named_strategy(store, 0, plans=True))
     answering = PlanAnswers(plans)
     _ = plans.value, plans.best_responses

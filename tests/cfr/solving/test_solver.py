@@ -23,8 +23,9 @@ from pttt_ooc.cfr.solving.schedule import (
     CHEAP_SECONDS,
     choose_run,
     end_sentence,
+    evaluations,
+    is_evaluated,
     is_on_the_way,
-    is_scheduled,
     last_scheduled,
 )
 from pttt_ooc.cfr.solving.solve_run import solve
@@ -258,18 +259,18 @@ def saved(iteration, seconds=1.0, gaps=None, **ends):
     ("changes", "expected"),
     [
         ({}, True),
-        ({"max_iterations": 8}, True),
-        ({"max_iterations": 7}, False),
+        ({"max_iterations": 32}, True),
+        ({"max_iterations": 31}, False),
         ({"target_nashconv": 0.1}, True),  # reached at the saved iteration itself
         ({"target_nashconv": 0.3}, False),  # reached before
         ({"target_nashconv": 0.2999}, True),
-        ({"evaluate_every": 4, "target_nashconv": 0.1}, True),  # 1, 4, 16: all are known
-        ({"evaluate_every": 1.5, "target_nashconv": 0.1}, False),  # 1, 2, 3: unknown
+        ({"evaluate_every": 4, "target_nashconv": 0.1}, True),  # 1, 16, 64: all are known
+        ({"evaluate_every": 1.5, "target_nashconv": 0.1}, False),  # 1, 13, 19, 28: unknown
         ({"evaluate_every": 1.5, "target_nashconv": 0}, True),
     ],
 )
 def test_runs_that_a_configuration_can_continue(changes, expected):
-    run = saved(8, gaps={1: 0.5, 2: 0.4, 4: 0.3, 8: 0.1})
+    run = saved(32, gaps={1: 0.5, 16: 0.3, 32: 0.1})
     assert is_on_the_way(config(**{"evaluate_every": 2, **changes}), run) == expected
 
 
@@ -377,14 +378,14 @@ def clock(monkeypatch):
 
 
 def test_time_is_a_budget(tmp_path, clock):
-    """An iteration takes a second, an evaluation three: the seventh would end after 28 seconds, the last but two."""
+    """An iteration takes a second, an evaluation three: one more would end after 30 seconds."""
     solution = run(tmp_path, config(max_iterations=10**9, max_minutes=27.9 / 60))
-    assert solution.stopped_by == "max_minutes" and solution.iteration == solution.seconds == 6
+    assert solution.stopped_by == "max_minutes" and solution.iteration == solution.seconds == 14
     assert solution.rows[-1]["iteration"] == solution.iteration
-    assert [row["seconds"] for row in solution.rows] == [1, 2, 3, 4, 5, 6]
-    assert [row["elapsed_seconds"] for row in solution.rows] == [4, 8, 12, 16, 20, 24]
+    assert [row["seconds"] for row in solution.rows] == [1, 10, 12, 14]
+    assert [row["elapsed_seconds"] for row in solution.rows] == [4, 16, 21, 26]
     more = run(tmp_path, config(max_iterations=10**9, max_minutes=0.5))
-    assert more.iteration == 7, "in 30 seconds, there is time for one more"
+    assert more.iteration == 15, "in 30 seconds, there is time for one more"
 
 
 def test_seconds_continue_where_a_run_stopped(tmp_path, clock):
@@ -394,18 +395,18 @@ def test_seconds_continue_where_a_run_stopped(tmp_path, clock):
     more = run(tmp_path, config(max_iterations=10, **saving), on_progress=seen.append)
     assert more.seconds == 10 and [row["seconds"] for row in seen] == [5, 6, 7, 8, 9, 10]
     assert [row["iterations_per_second"] for row in seen] == [1] * 6, "of this run alone"
-    assert [row["seconds"] for row in more.rows] == [*range(1, 11)]
+    assert [row["seconds"] for row in more.rows] == [1, 4, 10]
     last = run(tmp_path, config(max_iterations=20, max_minutes=0.9, **saving))
-    assert last.stopped_by == "max_minutes" and 10 < last.iteration < 15, "all runs together"
+    assert last.stopped_by == "max_minutes" and 10 < last.iteration < 20, "all runs together"
     assert 0 <= last.rows[-1]["cpu_seconds"] < PATIENCE and last.rows[-1]["elapsed_seconds"] <= 54
 
 
 def test_a_continued_run_knows_how_long_evaluations_take(tmp_path, clock):
-    """Four seconds for each of six iterations: one more would end after 28 seconds."""
+    """Twelve iterations and three evaluations take 21 seconds: one more of each would end after 25."""
     settings = {"max_iterations": 10**9}
-    assert run(tmp_path, config(max_minutes=24.5 / 60, **settings)).iteration == 6
-    assert run(tmp_path, config(max_minutes=27.5 / 60, **settings)).iteration == 6
-    assert run(tmp_path, config(max_minutes=30 / 60, **settings)).iteration == 7
+    assert run(tmp_path, config(max_minutes=24.5 / 60, **settings)).iteration == 12
+    assert run(tmp_path, config(max_minutes=24.9 / 60, **settings)).iteration == 12
+    assert run(tmp_path, config(max_minutes=25 / 60, **settings)).iteration == 13
 
 
 def test_a_limit_that_ends_a_run_is_told():
@@ -465,7 +466,9 @@ def test_averages_of_symmetric_views_are_symmetric(tmp_path):
 
 
 def test_schedule():
-    assert [t for t in range(1, 40) if is_scheduled(t, 1.2)] == [*range(1, 11), 12, 14, 16, 19, 22, 26, 31, 37]
+    """The first tells how long an evaluation takes; the next ones would tell nothing."""
+    assert [t for t in range(1, 40) if is_evaluated(t, 1.2)] == [1, 10, 12, 14, 16, 19, 22, 26, 31, 37]
+    assert list(itertools.islice(evaluations(2.0), 4)) == [1, 16, 32, 64]
 
 
 def test_last_scheduled():

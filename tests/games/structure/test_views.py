@@ -4,7 +4,8 @@ from itertools import product
 
 import pytest
 
-from pttt_ooc.games.rules.catalogue import GAMES
+from pttt_ooc.games.rules.catalogue import COUNTED, EXACT_VALUES, GAMES, KNOWN_COUNTS, named_game
+from pttt_ooc.games.structure.counts import count_infosets
 from pttt_ooc.games.structure.views import find_pairs, most_pairs
 from tests.kits import helpers
 
@@ -33,3 +34,13 @@ def all_boards(game):
 def test_the_bound_on_pairs_counts_all_boards(name):
     game = GAMES[name]
     assert find_pairs(game).placed.shape[1] <= most_pairs(game) == all_boards(game)
+
+
+@pytest.mark.parametrize("most", [7, pytest.param(10, marks=pytest.mark.long)])
+def test_the_sizes_of_listed_games_are_what_is_counted(most):
+    listed = {name for name in {*GAMES, *EXACT_VALUES} if named_game(name).squares <= 10}
+    assert listed <= {*COUNTED, *KNOWN_COUNTS}
+    for name, sizes in COUNTED.items():
+        game = named_game(name)
+        if game.squares - sum(map(len, game.setup)) <= most:
+            assert tuple(count_infosets(game)) == sizes, name

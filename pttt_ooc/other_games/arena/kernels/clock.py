@@ -7,10 +7,10 @@ from typing import Any
 
 from llvmlite import ir
 
-from pttt_ooc.jit import compiler, piece
+from pttt_ooc.jit import compiled_form, compiler, piece
 
 types, cgutils = compiler().types, compiler().core.cgutils
-intrinsic, overload = compiler().extending.intrinsic, compiler().extending.overload
+intrinsic = compiler().extending.intrinsic
 
 WALL, PROCESSOR = time.CLOCK_MONOTONIC, time.CLOCK_THREAD_CPUTIME_ID
 """Clocks: elapsed time, and processor time of the calling thread."""
@@ -39,7 +39,7 @@ def _read(typing_context: Any, clock: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@overload(nanoseconds)
+@compiled_form(nanoseconds)
 def _nanoseconds(clock):
     return lambda clock: _read(clock)
 
