@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,8 +26,10 @@ from pttt_ooc.options import (
 from pttt_ooc.types import Symmetry
 
 if TYPE_CHECKING:
+    from pttt_ooc.games.structure.index import Index
     from pttt_ooc.games.structure.strategy import Strategy
     from pttt_ooc.library.api.strategy_names import NamedStrategy
+    from pttt_ooc.library.api.strategy_reader import ReadingArrays
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -77,8 +80,12 @@ def evaluate(
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
     symmetry: Annotated[
-        Symmetry, typer.Option(help="full: use it, and refuse strategies that are not symmetric.")
-    ] = "none",
+        Symmetry | None,
+        typer.Option(
+            help="full: use it, and refuse strategies that are not symmetric. "
+            "Default: full for solutions kept up to symmetry and for uniform, else none."
+        ),
+    ] = None,
     game_value: GameValueOption = None,
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
@@ -101,6 +108,7 @@ def evaluate(
     from pttt_ooc.cfr.sweep.parallel import in_order
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
+    from pttt_ooc.games.structure.symmetry import is_symmetric
     from pttt_ooc.library.api import strategy_reader
     from pttt_ooc.library.api.strategy_names import further_of
     from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
@@ -111,30 +119,41 @@ def evaluate(
     named = _name_strategies(p0, p1, player, (infosets0, infosets1), game)
     rules = further_of(named, game)
     known = strategy_reader.known_value(rules, named, data)
-    directory = prepare_index(data, rules.name, symmetry)
-    with open_engine(directory, rules.name, symmetry, np.float64, threads or cores()) as engine:
-        # Arrays for reading and for the best responses share one budget of memory; the engine scales the rows.
-        reading = strategy_reader.reading_needs(named, engine.index, data, normalised=False)
-        budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
-        arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
-
-        def load(number: int) -> Strategy:
-            return strategy_reader.load_strategy(named[number], engine.index, data, arrays[number], directory)
-
-        # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
-        strategies = list(in_order(load, range(len(named)), engine.threads))
-        evaluator = ProfileEvaluator(engine, own)
-        if len(named) == 1:
-            found = evaluator.worst_case(strategies[0], interval or known)
-            strategy_reader.check_worst_case(found)
-            told = {"--player": player, "--game": game}
-            options = "".join(f" {option} {value}" for option, value in told.items() if value is not None)
-            display.worst_case(found, rules, symmetry, p0, options, as_json)
+    symmetries = [symmetry] if symmetry else strategy_reader.possible_symmetries(named)
+    for chosen in symmetries:
+        directory = prepare_index(data, rules.name, chosen)
+        with open_engine(directory, rules.name, chosen, np.float64, threads or cores()) as engine:
+            # Arrays for reading and for the best responses share one budget of memory; the engine scales the rows.
+            reading = strategy_reader.reading_needs(named, engine.index, data, normalised=False)
+            budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
+            arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
+            load = partial(_load, named, engine.index, data, arrays, directory)
+            # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
+            strategies = list(in_order(load, range(len(named)), engine.threads))
+            if chosen != symmetries[-1] and not all(is_symmetric(one) for one in strategies):
+                continue  # a stored strategy that says it is symmetric, and is not
+            evaluator = ProfileEvaluator(engine, own)
+            if len(named) == 1:
+                found = evaluator.worst_case(strategies[0], interval or known)
+                strategy_reader.check_worst_case(found)
+                told = {"--player": player, "--game": game}
+                options = "".join(f" {option} {value}" for option, value in told.items() if value is not None)
+                display.worst_case(found, rules, chosen, p0, options, as_json)
+                return
+            # NashConv is the sum of both best responses' values; what they prove of the value narrows the known
+            # interval.
+            evaluation = evaluator(strategies[0], strategies[1])
+            result = strategy_reader.with_value(evaluation, interval, known)
+            display.evaluation(result, rules, chosen, (p0, p1 or p0), as_json)
             return
-        # NashConv is the sum of both best responses' values; what they prove of the value narrows the known interval.
-        evaluation = evaluator(strategies[0], strategies[1])
-        result = strategy_reader.with_value(evaluation, interval, known)
-    display.evaluation(result, rules, symmetry, (p0, p1 or p0), as_json)
+
+
+def _load(
+    named: list[NamedStrategy], index: Index, data: Path, arrays: tuple[ReadingArrays, ...], scratch: Path, number: int
+) -> Strategy:
+    from pttt_ooc.library.api.strategy_reader import load_strategy
+
+    return load_strategy(named[number], index, data, arrays[number], scratch)
 
 
 def _name_strategies(

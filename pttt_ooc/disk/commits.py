@@ -4,7 +4,8 @@ A :class:`ResumableState` is a work directory of this form:
 
 ========================= =================================================================================
 ``lock``                  locked (flock) while a solver runs; contains its process number
-``working/``              Zarr group of the arrays that kernels change in place; useless after a kill
+``working/``              Zarr group of the arrays that kernels change in place, if they are not in memory; useless
+                          after a kill
 ``commits/<generation>/`` Zarr group with the same arrays: a snapshot, never changed after it is recorded
 ``CURRENT.json``          lists the valid snapshots: fingerprint, iterations, checksums
 ========================= =================================================================================
@@ -17,10 +18,11 @@ matter.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import traceback
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -32,7 +34,7 @@ import numpy as np
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fsync_path, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord, advice, crc_text
-from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, locate_array
+from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, describe_array, locate_array
 from pttt_ooc.errors import StoreError
 
 Choice = tuple[Commit | None, Sequence[Commit]]
@@ -90,6 +92,7 @@ class ResumableState:
         arrays: Mapping[str, Array],
         fingerprint: str,
         choose: Callable[[Sequence[Commit]], Choice] = latest,
+        in_memory: bool = False,
     ) -> ResumableState:
         """Create the state, all zeros at iteration 0, or resume it from a commit.
 
@@ -104,6 +107,8 @@ class ResumableState:
         choose
             Gets all saved commits, newest first.  It returns the one to continue (None: all zeros) and the others to
             keep; the next commit deletes the rest.  Default: the newest, and all others.
+        in_memory
+            Whether the arrays are in memory, instead of files that are mapped: then only commits write.
 
         Raises
         ------
@@ -119,7 +124,7 @@ class ResumableState:
                 current = _current_or_new(path, fingerprint)
                 # The arrays are new files of zeros, or get the content of the chosen commit.
                 choice = choose(current.saved)
-                working = _working_arrays(path, arrays)
+                working = _working_arrays(path, arrays, in_memory)
                 if choice[0]:
                     _restore(path, choice[0], working)
                 # What an interrupted commit has left over is deleted; all recorded commits stay until the next one.
@@ -145,7 +150,9 @@ class ResumableState:
         """Total size of the arrays, which is also the size of a snapshot."""
         return sum(array.nbytes for array in self.arrays.values())
 
-    def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
+    def commit(
+        self, iteration: int, extra: Mapping[str, Any] | None = None, unchanged: Collection[str] = frozenset()
+    ) -> None:
         """Save the present arrays for the next :meth:`open`.
 
         No thread may write to the arrays meanwhile.  For a moment the disk holds three copies of the arrays, in
@@ -157,6 +164,8 @@ class ResumableState:
             The new :attr:`iteration`.
         extra
             JSON object: the new :attr:`extra`.
+        unchanged
+            Names of arrays that are still as they were opened: the last snapshot's files are linked.
 
         Raises
         ------
@@ -173,7 +182,7 @@ class ResumableState:
         generation = self._last_generation
         try:
             with explain_errors(f"commit iteration {iteration} in {self.path}"):
-                checksums = self._write_snapshot(_snapshot(self.path, generation))
+                checksums = self._write_snapshot(_snapshot(self.path, generation), unchanged)
                 commit = Commit(generation, int(iteration), content, checksums)
                 record = SnapshotRecord(self._fingerprint, (commit, *self.kept))
                 atomic_write_text(self.path / "CURRENT.json", record.text())
@@ -185,13 +194,18 @@ class ResumableState:
         self._base = commit
         _delete_all_but(self.path, record.saved)
 
-    def _write_snapshot(self, target: Path) -> dict[str, str]:
+    def _write_snapshot(self, target: Path, unchanged: Collection[str]) -> dict[str, str]:
         for file in self._metadata:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.path / "working" / file, target / file)
         checksums = {}
         for name, array in self.arrays.items():
-            checksums[name] = _write_chunk(chunk_file(target, name, array.ndim), array)
+            file = chunk_file(target, name, array.ndim)
+            base = self._base if name in unchanged and array.size else None
+            if base and _link(chunk_file(_snapshot(self.path, base.generation), name, array.ndim), file):
+                checksums[name] = base.checksums[name]
+            else:
+                checksums[name] = _write_chunk(file, array)
         fsync_tree(target)
         fsync_path(target.parent)
         return checksums
@@ -247,10 +261,12 @@ def _was_created(path: Path) -> bool:
     return (path / "CURRENT.json").exists() or (commits.is_dir() and any(commits.iterdir()))
 
 
-def _working_arrays(path: Path, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def _working_arrays(path: Path, arrays: Mapping[str, Array], in_memory: bool) -> dict[str, Array]:
     # New files each time, so that maps of the old files, which may still be referenced, are harmless.
     remove(path / "working")
     working = path / "working"
+    if in_memory:
+        return {name: describe_array(working, name, array.shape, array.dtype) for name, array in arrays.items()}
     return {name: create_array(working, name, array.shape, array.dtype) for name, array in arrays.items()}
 
 
@@ -278,7 +294,7 @@ def _write_chunk(file: Path, array: Array) -> str:
     if not array.size:
         return crc_text(0)
     crc, data = 0, _bytes_of(array)
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     with open(file, "xb", buffering=0) as f:
         for start in range(0, len(data), _BLOCK):
             block = data[start : start + _BLOCK]
@@ -286,6 +302,16 @@ def _write_chunk(file: Path, array: Array) -> str:
             while block:
                 block = block[f.write(block) :]
     return crc_text(crc)
+
+
+def _link(old: Path, new: Path) -> bool:
+    """Give a file another name; False if the file system cannot, or there is no such file."""
+    new.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(old, new)
+    except OSError:
+        return False
+    return True
 
 
 def _read_chunk(path: Path, name: str, file: Path, checksum: str, target: memoryview | None) -> None:

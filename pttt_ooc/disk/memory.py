@@ -177,6 +177,10 @@ class Workspace(Generic[Tree]):
     scratch: Path | None
     threads: int = 1
 
+    def holds(self, more: int, budget_mb: float) -> bool:
+        """Whether all arrays, and `more` bytes, are within the budget."""
+        return not self.mapped and self.projected_mb * MB + more <= budget_mb * MB
+
     def fewer_threads(self, what: str, budget_mb: float, wanted: int) -> str:
         """A sentence for the user if the budget allows fewer threads than asked for; otherwise empty."""
         if self.threads >= wanted:

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -65,11 +65,43 @@ def _reserve(f: IO[bytes], size: int) -> None:
         os.truncate(f.fileno(), size)
 
 
+class FileMap(mmap.mmap):
+    """A writable map of a whole file, which stays open with it.
+
+    Attributes
+    ----------
+    file
+        The file.
+    address
+        The map's first byte in memory.
+    """
+
+    file: IO[bytes]
+    address: int
+
+    @classmethod
+    def of(cls, file: IO[bytes]) -> Self:
+        """Map a file that is open for reading and writing."""
+        found = cls(file.fileno(), 0, access=mmap.ACCESS_WRITE)
+        found.file, found.address = file, np.frombuffer(found, np.uint8).ctypes.data
+        return found
+
+
+def map_of(array: Array) -> FileMap | None:
+    """The writable map in which an array lies; None if it is in memory, or may only be read."""
+    base: Any = array
+    while isinstance(base, np.ndarray | memoryview):
+        base = base.base if isinstance(base, np.ndarray) else base.obj
+    return base if isinstance(base, FileMap) else None
+
+
 def _map_file(file: Path, shape: Shape, dtype: np.dtype[Any], writable: bool) -> Array:
     if 0 in shape:
         return np.zeros(shape, dtype)
-    with open(file, "r+b" if writable else "rb") as f:
-        mapped = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
+    if writable:
+        return np.frombuffer(FileMap.of(open(file, "r+b")), dtype).reshape(shape)  # noqa: SIM115
+    with open(file, "rb") as f:
+        mapped = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
     return np.frombuffer(mapped, dtype).reshape(shape)
 
 
@@ -97,15 +129,23 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
         If the array exists already, or the disk is full or not writable.
     """
     stored = np.dtype(dtype).newbyteorder("<")
+    found = describe_array(root, name, shape, stored)
+    if 0 in shape:
+        return found
     with explain_errors(f"create the array {name} in {root}"):
-        _create(root, name, shape, stored, _chunk_shape(shape), compressors=None, filters=None)
-        if 0 in shape:
-            return np.zeros(shape, stored)
         file = chunk_file(root, name, len(shape))
         file.parent.mkdir(parents=True, exist_ok=True)
         with open(file, "xb") as f:
             _reserve(f, stored.itemsize * int(np.prod(shape, dtype=np.int64)))
         return _map_file(file, shape, stored, writable=True)
+
+
+def describe_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array:
+    """As :func:`create_array`, without a chunk file: an array in memory, full of zeros."""
+    stored = np.dtype(dtype).newbyteorder("<")
+    with explain_errors(f"create the array {name} in {root}"):
+        _create(root, name, shape, stored, _chunk_shape(shape), compressors=None, filters=None)
+    return np.zeros(shape, stored)
 
 
 def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: Shape, **options: Any) -> Any:
@@ -233,9 +273,9 @@ def scratch_array(directory: Path, name: str, length: int, dtype: DTypeLike) -> 
         return np.empty(0, kind)
     with explain_errors(f"make room for the array {name} in {directory}"):
         directory.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=directory) as f:
-            _reserve(f, length * kind.itemsize)
-            return np.frombuffer(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_WRITE), kind)
+        file = TemporaryFile(dir=directory)  # noqa: SIM115
+        _reserve(file, length * kind.itemsize)
+        return np.frombuffer(FileMap.of(file), kind)
 
 
 def array_names(root: Path) -> list[str]:

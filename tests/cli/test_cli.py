@@ -368,6 +368,24 @@ def test_symmetric_strategies_are_evaluated_alike_in_both_groups(pttt, kind, sto
         assert agrees(found, figures(tables))
 
 
+def test_symmetry_is_used_where_all_strategies_have_it_exactly(pttt):
+    tables, engine = strategies(seed=2, symmetric=True), small_engine(GAME, "full")
+    names = write_kind("directory", tables, "full")
+    zips = write_kind("zip", tables)
+    chosen = {("uniform",): "full", (names[0],): "full", (names[0], "--player", 1): "full", (names[0], zips[1]): "none"}
+    for arguments, symmetry in chosen.items():
+        found, told = (pttt("evaluate", *arguments, *more, "--json").json for more in ([], ["--symmetry", "none"]))
+        assert (found["symmetry"], told["symmetry"]) == (symmetry, "none")
+        numbers = [key for key, number in told.items() if isinstance(number, float) and key != "seconds"]
+        assert len(numbers) > 2 and agrees(found, {key: told[key] for key in numbers}, 1e-12)
+    # Four squares mirror one another at first. The stored strategy says it is symmetric, and is not by one bit.
+    both = [fold(as_strategy(small_engine(GAME).index, player, tables[player]), engine.index) for player in (0, 1)]
+    both[1].probabilities[0] = np.nextafter(np.float32(both[1].probabilities[0]), np.float32(1))  # as it is stored
+    write_solution(Path("odd/solution.zarr"), (both[0], both[1]), {})
+    assert pttt("evaluate", "odd", "--json").json["symmetry"] == "none"
+    assert pttt("evaluate", "odd", "--player", 0, "--json").json["symmetry"] == "full", "player 0's strategy is"
+
+
 def test_the_order_of_rows_is_that_of_the_file_of_infosets(pttt):
     tables = strategies(seed=3)
     for player in (0, 1):

@@ -25,7 +25,7 @@ from pttt_ooc.disk import commits
 from pttt_ooc.disk.commits import Choice, ResumableState, fsck, latest
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord
-from pttt_ooc.disk.store import Array
+from pttt_ooc.disk.store import Array, chunk_file
 from pttt_ooc.errors import StoreError
 from tests.kits.disks import Disk
 
@@ -120,6 +120,35 @@ def test_commits_and_working_arrays_open_with_plain_zarr(tmp_path: Path) -> None
             assert sorted(root.group_keys()) == ["reach", "regret"]
             for name in ARRAYS:
                 assert np.array_equal(root[name][...], state.arrays[name])
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_commits_link_the_files_of_unchanged_arrays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: bool
+) -> None:
+    def files() -> list[int]:
+        snapshot = tmp_path / "commits" / snapshots(tmp_path)[-1]
+        return [chunk_file(snapshot, name, ARRAYS[name].ndim).stat().st_ino for name in ("regret/0/1", "reach/1")]
+
+    def refuse(old: Path, new: Path) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    with ResumableState.open(tmp_path, ARRAYS, "f", in_memory=in_memory) as state:
+        fill(state, 1)
+        state.commit(1, {}, {"reach/1"})  # there is nothing to link yet
+        (changed, kept), reach = files(), state.arrays["reach/1"].tobytes()
+        state.arrays["regret/0/1"][...] = 7
+        state.commit(2, {}, {"reach/1", "empty"})
+        assert files()[1] == kept and files()[0] != changed
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "link", refuse)
+            state.commit(3, {}, {"reach/1", "empty"})
+        assert files()[1] != kept
+        assert bool([file for file in (tmp_path / "working").rglob("c/**/*") if file.is_file()]) != in_memory
+    assert fsck(tmp_path) == []
+    with ResumableState.open(tmp_path, ARRAYS, "f", in_memory=in_memory) as state:
+        assert state.iteration == 3 and state.arrays["reach/1"].tobytes() == reach
+        assert (state.arrays["regret/0/1"] == 7).all()
 
 
 def test_maps_that_outlive_the_state_are_harmless(tmp_path: Path) -> None:

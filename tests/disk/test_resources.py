@@ -106,14 +106,43 @@ def test_cores_are_the_ones_this_process_may_use(monkeypatch):
 @pytest.fixture
 def group(tmp_path, monkeypatch):
     """A control group with a limit and a use, as files of both versions would say."""
-    files = [(tmp_path / f"{version}.max", tmp_path / f"{version}.current") for version in (2, 1)]
-    monkeypatch.setattr(resources, "_GROUPS", files)
+    places = [tmp_path / "2", tmp_path / "1"]
+    monkeypatch.setattr(resources, "_GROUPS", [(place, "max", "current", ("inactive", "active")) for place in places])
+    monkeypatch.setattr(resources, "_OWN_GROUPS", tmp_path / "own")
 
-    def say(version, most, used):
-        for file, text in zip(files[2 - version], (most, used), strict=True):
-            file.write_text(f"{text}\n")
+    def say(version, most, used, below="."):
+        place = places[2 - version] / below
+        place.mkdir(parents=True, exist_ok=True)
+        for name, text in (("max", most), ("current", used)):
+            (place / name).write_text(f"{text}\n")
+        return place
 
     return say
+
+
+def test_the_groups_of_this_process_count_and_pages_of_files_do_not(group, tmp_path):
+    group(2, 90 * MB, 10 * MB)
+    group(2, 50 * MB, 20 * MB, "a")
+    place = group(2, 30 * MB, 25 * MB, "a/b")
+    group(2, 1 * MB, 1 * MB, "another")
+    assert available_bytes() == 80 * MB
+    (tmp_path / "own").write_text("9:name=systemd:/another\n4:cpu,cpuacct:/another\n0::/a/b\n")
+    assert available_bytes() == 5 * MB
+    (place / "memory.stat").write_text(f"anon 7\ninactive {3 * MB}\nactive {11 * MB}\nactive_anon 99\n")
+    assert available_bytes() == 19 * MB
+    (place / "memory.stat").write_text(f"inactive {99 * MB}\n")  # more than it uses: they do not fit together
+    assert available_bytes() == 30 * MB
+    (tmp_path / "own").write_text("4:memory:/a\n")
+    assert available_bytes() == 30 * MB
+
+
+def test_what_disks_move_is_measured(monkeypatch, tmp_path):
+    monkeypatch.setattr(resources, "_IO", tmp_path / "io")
+    with measure_usage() as usage:
+        (tmp_path / "io").write_text(
+            f"rchar: 5\nread_bytes: {3 * MB}\nwrite_bytes: {4 * MB}\ncancelled_write_bytes: 1\n"
+        )
+    assert (usage.read_mb, usage.written_mb) == (3, 4)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -138,7 +167,9 @@ def test_of_several_limits_the_lowest_counts(group, monkeypatch):
     group(1, 50 * MB, 1 * MB)
     assert available_bytes() == 7 * MB
     number = resources._number
-    monkeypatch.setattr(resources, "_number", lambda file, key="": 1 * MB if key else number(file))
+    monkeypatch.setattr(
+        resources, "_number", lambda file, *rest: 1 * MB if rest == ("MemAvailable:",) else number(file, *rest)
+    )
     assert available_bytes() == 1 * MB
 
 
@@ -147,5 +178,5 @@ def test_where_the_system_does_not_say_all_memory_is_available(group, monkeypatc
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:   7 kB\n")
     assert resources._number(tmp_path / "meminfo", "MemAvailable:") == 7 * 1024
     assert resources._number(tmp_path / "meminfo", "Missing:") is None
-    monkeypatch.setattr(resources, "_number", lambda file, key="": None)
+    monkeypatch.setattr(resources, "_number", lambda *arguments: None)
     assert available_bytes() == sys.maxsize

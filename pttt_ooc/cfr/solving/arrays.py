@@ -38,29 +38,31 @@ class IterationArrays:
 class SolverArrays:
     """The working arrays of a :class:`Solver` besides the state on disk.
 
-    Iterations and evaluations take turns, so they share two buffers (see :func:`pttt_ooc.disk.memory.buffer_for`).
+    Iterations and evaluations take turns, so they share a buffer (see :func:`pttt_ooc.disk.memory.buffer_for`).
 
     Attributes
     ----------
-    slices
-        Buffer for values of a slice.
+    values
+        Gradients and values of a slice, of an iteration.
     reaches
         Buffer for realization plans.
+    slices
+        Buffer for gradients and values of a slice, of an evaluation.
     probabilities
         float32, long enough for any slice of an average strategy.
     """
 
-    slices: NDArray[np.uint8]
+    values: SliceArrays
     reaches: NDArray[np.uint8]
+    slices: NDArray[np.uint8]
     probabilities: Floats
 
     def iteration(self, index: Index, precision: DTypeLike) -> IterationArrays:
-        """Arrays in the buffers, for an iteration."""
-        wanted = iteration_arrays(index, precision)
-        return IterationArrays(arrays_within(self.slices, wanted.values), arrays_within(self.reaches, wanted.reaches))
+        """The arrays of an iteration."""
+        return IterationArrays(self.values, arrays_within(self.reaches, iteration_arrays(index, precision).reaches))
 
     def evaluation(self, index: Index) -> EvaluationArrays:
-        """Arrays in the buffers, for an evaluation."""
+        """The arrays of an evaluation."""
         wanted = evaluation_arrays(index)
         best, expected = arrays_within(self.slices, (wanted.best, wanted.expected))
         return EvaluationArrays(best, expected, arrays_within(self.reaches, wanted.reach))
@@ -88,8 +90,9 @@ def solver_arrays(index: Layout, config: SolveConfig) -> SolverArrays:
     one, other = iteration_arrays(index, config.precision), evaluation_arrays(index)
     longest = max(int(mine.sequences_by_slice().max(initial=0)) for mine in index.players)
     return SolverArrays(
-        buffer_for(one.values, (other.best, other.expected)),
+        one.values,
         buffer_for(one.reaches, other.reach),
+        buffer_for((other.best, other.expected)),
         virtual_array(longest, np.float32),
     )
 

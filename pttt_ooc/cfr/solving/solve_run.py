@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -74,6 +74,7 @@ def solve(
     on_start: Callable[[str], None] = lambda sentence: None,
     keeper: SnapshotKeeper | None = None,
     on_part: Callable[[WorkShare], None] = lambda part: None,
+    state_in_memory: bool = False,
 ) -> SolverResult:
     """Solve, or continue a solve, until the target or a budget of the configuration is reached.
 
@@ -102,6 +103,8 @@ def solve(
         Saves snapshots of average strategies.  A saved run with missing snapshots is not used.
     on_part
         Called after each slice of iterations and evaluations.
+    state_in_memory
+        Whether the state is in memory; if not, it is mapped from files.
 
     Raises
     ------
@@ -114,7 +117,8 @@ def solve(
         return choose_run(config, saved, work, lambda run: keeper is None or keeper.has_all(run.iteration))
 
     # The state on disk: all zeros, or a saved run that this configuration can continue.
-    with ResumableState.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
+    wanted = leaves(state_arrays(engine.index, config))
+    with ResumableState.open(work, wanted, fingerprint, choose, state_in_memory) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
         # The user is told where the iterations begin; they go on until the target or a budget is reached.
         run = SolveRun(engine, config, state, arrays, on_progress=on_progress, keeper=keeper, on_part=on_part)
@@ -158,8 +162,8 @@ class Iterates(Protocol):
     def extra(self) -> dict[str, Any]:
         """The JSON values committed with the arrays."""
 
-    def commit(self, iteration: int, extra: dict[str, Any]) -> None:
-        """Save the present arrays, to continue from."""
+    def commit(self, iteration: int, extra: dict[str, Any], unchanged: Collection[str]) -> None:
+        """Save the present arrays, to continue from; `unchanged` ones are as they were at first."""
 
 
 class MemoryState:
@@ -178,7 +182,7 @@ class MemoryState:
         self.arrays = {name: np.zeros(array.shape, array.dtype) for name, array in arrays.items()}
         self.extra: dict[str, Any] = {}
 
-    def commit(self, iteration: int, extra: dict[str, Any]) -> None:
+    def commit(self, iteration: int, extra: dict[str, Any], unchanged: Collection[str]) -> None:
         """Save nothing."""
 
 
@@ -339,7 +343,8 @@ class SolveRun:
 
     def _commit(self) -> None:
         ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}
-        self.state.commit(self.solver.iteration, {"rows": self.rows, **self.times.as_record(), **ends})
+        extra = {"rows": self.rows, **self.times.as_record(), **ends}
+        self.state.commit(self.solver.iteration, extra, self.solver.unchanged)
 
     def _progress(self) -> ConvergenceRow:
         iterations, seconds = self.solver.iteration - self._resumed_at[0], self.times.seconds - self._resumed_at[1]

@@ -7,7 +7,7 @@ counterfactual values against the opponent's plan, the strategy that they define
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from functools import partial
 from typing import Any
@@ -18,9 +18,11 @@ from pttt_ooc.cfr.solving.arrays import AverageStrategy, SolverArrays, state_arr
 from pttt_ooc.cfr.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.cfr.solving.schedule import last_scheduled
 from pttt_ooc.cfr.sweep import tree
+from pttt_ooc.cfr.sweep.blocks import Block
 from pttt_ooc.cfr.sweep.engine import Engine
-from pttt_ooc.cfr.sweep.tree import Discounts, Floats, Regrets
+from pttt_ooc.cfr.sweep.tree import Discounts, Floats, Reach, Regrets, Slice
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.block_mover import Step, Use
 from pttt_ooc.disk.memory import with_leaves
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.games.structure.symmetry import Symmetriser
@@ -78,43 +80,61 @@ class Solver:
         if not self.has_reaches:
             self.begin()
         self.iteration += 1
-        for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
-            for player in players:
-                self._update(player)
-            for player in players:
-                self._next_strategy(player, average=True)
+        self.engine.perform(self._iteration())
 
     def begin(self) -> None:
         """Compute both players' reach under the strategies that the regrets define, before the first iteration."""
-        for player in (0, 1):
-            self._next_strategy(player, average=False)
+        self.engine.perform(step for player in (0, 1) for step in self._next_strategy(player, average=False))
         self.has_reaches = True
 
-    def _update(self, player: int) -> None:
+    def _iteration(self) -> Iterator[Step]:
+        for players in ((0, 1),) if self.config.updates == "simultaneous" else ((0,), (1,)):
+            for player in players:
+                yield from self._update(player)
+            for player in players:
+                yield from self._next_strategy(player, average=True)
+
+    def _update(self, player: int) -> Iterator[Step]:
         """Update the regrets of `player`, upward, against the opponent's current strategy."""
         engine, i = self.engine, self.engine.index.players[player]
         before, (c, _) = self._coefficients(self.iteration - 1)[0], self._coefficients(self.iteration)
         look_ahead = self._scalar(before.look_ahead)
         discounts = Discounts(self._scalar(c.discount_positive), self._scalar(c.discount_negative), c.floor)
         for n in reversed(range(i.slices)):
-            s = self.values.of(i, n)
-            engine.gradient_slice(player, n, self.reaches[1 - player], s)
-            engine.run(player, n, tree.update_regrets, s, self._regrets(player, n, look_ahead), discounts)
-            self.on_pass(player, n, False)
+            s, regrets = self.values.of(i, n), self._regrets(player, n, look_ahead)
+            yield engine.gradient_step(player, n, self.reaches[1 - player], s)
+            for block in engine.blocks(player, n):
+                work = partial(engine.run_block, player, block, tree.update_regrets, s, regrets, discounts)
+                yield Step(_uses_of_update(block, s, regrets), work)
+            yield Step((), partial(self.on_pass, player, n, False))
 
     def _regrets(self, player: int, n: int, look_ahead: Any) -> Regrets:
         predictions = self.state.predictions[player][n] if self.state.predictions else np.empty(0, self.engine.dtype)
         return Regrets(self.state.regrets[player][n], predictions, look_ahead)
 
-    def _next_strategy(self, player: int, average: bool) -> None:
+    def _next_strategy(self, player: int, average: bool) -> Iterator[Step]:
         """Compute the reach of `player` under the strategy that the regrets define; perhaps add it to the average."""
         c, discount = self._coefficients(self.iteration)
         look_ahead, reach, i = self._scalar(c.look_ahead), self.reaches[player], self.engine.index.players[player]
         for n in range(i.slices):
+            first, regrets = i.sequences_of(n).start, self._regrets(player, n, look_ahead)
             sums = self.state.strategy_sums[player][n][: None if average else 0]
-            rest = (i.sequences_of(n).start, self._regrets(player, n, look_ahead), self._scalar(discount), sums)
-            self.engine.run(player, n, tree.reach_of_regrets, reach, *rest)
-            self.on_pass(player, n, average)
+            rest = (tree.reach_of_regrets, reach, first, regrets, self._scalar(discount), sums)
+            for block in self.engine.blocks(player, n):
+                work = partial(self.engine.run_block, player, block, *rest)
+                yield Step(_uses_of_strategy(block, first, reach, regrets, sums), work)
+            yield Step((), partial(self.on_pass, player, n, average))
+
+    @property
+    def unchanged(self) -> frozenset[str]:
+        """The names of arrays of the state that no iteration changes: regrets where there is no choice of actions."""
+        return frozenset(
+            f"{name}/{player}/{n}"
+            for player, i in enumerate(self.engine.index.players)
+            for n in range(i.slices)
+            for name in ("regrets", "predictions")
+            if not any(block.chooses for block in self.engine.blocks(player, n))
+        )
 
     def _scalar(self, number: float) -> np.floating[Any]:
         # With a Python float, kernels would compute in double precision.
@@ -167,3 +187,30 @@ class Solver:
         self.engine.run(player, n, tree.average_strategy, part.start, self.state.strategy_sums[player][n], found)
         self.symmetrisers[player].of_slice(n, found)
         return found
+
+
+# ---------------------------------------------------------------------------------------------
+# What the steps use
+
+
+def _uses_of_update(block: Block, s: Slice, regrets: Regrets) -> Iterator[Use]:
+    own = slice(block.sequences.start - s.first_sequence, block.sequences.stop - s.first_sequence)
+    if block.chooses:
+        yield Use(regrets.regrets[own], True)
+        yield Use(regrets.predictions[own], True)
+    yield Use(s.sequences[own], True)
+    yield Use(s.nodes[block.nodes.start - s.first_node : block.nodes.stop - s.first_node], True)
+    for part in block.children:
+        yield Use(s.child_values[part.start - s.first_child : part.stop - s.first_child])
+
+
+def _uses_of_strategy(block: Block, first: int, reach: Reach, regrets: Regrets, sums: Floats) -> Iterator[Use]:
+    own = slice(block.sequences.start - first, block.sequences.stop - first)
+    if block.chooses:
+        yield Use(regrets.regrets[own])
+        yield Use(regrets.predictions[own])
+    yield Use(sums[own], True)
+    yield Use(reach.nodes[block.nodes], True)
+    yield Use(reach.sequences[block.sequences], True)
+    for part in block.parents:
+        yield Use(reach.sequences[part])

@@ -10,15 +10,17 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.cfr.sweep import gradient, tree, vectors
+from pttt_ooc.cfr.sweep.blocks import Block, blocks_of, sources_of
 from pttt_ooc.cfr.sweep.gradient import Scratch
 from pttt_ooc.cfr.sweep.tree import Downward, Extents, Floats, Reach, Slice, Upward
+from pttt_ooc.disk.block_mover import BlockMover, Step, Use
 from pttt_ooc.disk.memory import arrays_within, buffer_for, in_memory, thread_needs, virtual_array
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.games.rules.game import Game
@@ -36,6 +38,8 @@ CACHE_LINE = 64  # bytes
 PLAN_TOLERANCE = 1e-5  # rounding of a realization plan's sum
 _USUAL_SUM = 600  # cells of the matrix between the two steps of an operator, in the 3x3 games
 RUN_WORK = 30_000  # nodes and cells, at least: less work takes longer to hand over than to do
+MOVED_RUN = 250_000  # nodes of a run of a block that is moved
+MOVED_RUNS = 2  # in such a block, for each thread
 
 
 def reach_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> Reach:
@@ -146,6 +150,7 @@ class Engine:
             raise ValueError(f"an engine has 1 thread or more, not {threads}")
         self.workers = workers or Workers(cores() if threads is None else threads)
         self._local = threading.local()  # of each thread: its buffer, and the arrays in it in either precision
+        self.mover: BlockMover | None = None  # for arrays that do not fit into memory
 
     @classmethod
     def of_game(
@@ -165,7 +170,7 @@ class Engine:
         if self.dtype == dtype:
             return self
         other = Engine(self.index, self.timings, dtype, workers=self.workers)
-        other._local = self._local  # a thread works in one precision at a time
+        other._local, other.mover = self._local, self.mover  # a thread works in one precision at a time
         return other
 
     def idle(self) -> Engine:
@@ -203,6 +208,24 @@ class Engine:
         )
 
     @cached_property
+    def _blocks(self) -> tuple[list[list[Block]], ...]:
+        """For each player and slice, its blocks: one, or many if they are moved."""
+        if self.mover is None:
+            return tuple(
+                [[Block(i, run)] for run in runs] for i, runs in zip(self.index.players, self._runs, strict=True)
+            )
+        found = []
+        for i in self.index.players:
+            nodes = [i.nodes_of(n).stop - i.nodes_of(n).start for n in range(i.slices)]
+            runs = [_share_out(i.node_start, i.views_of(n), 1 + nodes[n] // MOVED_RUN) for n in range(i.slices)]
+            found.append([blocks_of(i, each, MOVED_RUNS * self.threads) for each in runs])
+        return tuple(found)
+
+    def blocks(self, player: int, n: int) -> list[Block]:
+        """The blocks of a slice."""
+        return self._blocks[player][n]
+
+    @cached_property
     def _gradient_runs(self) -> tuple[list[list[tuple[Ints, Ints]]], ...]:
         """For each receiver and slice, the runs of views for a joint sweep, and their groups by operator."""
         return tuple(
@@ -221,8 +244,43 @@ class Engine:
 
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
         """Call ``kernel(first_view, last_view, tree, *arguments)`` for all views of a slice, on all threads."""
+        self._run(player, self._runs[player][n], kernel, *arguments)
+
+    def run_block(self, player: int, block: Block, kernel: Callable[..., None], *arguments: Any) -> None:
+        """As :meth:`run`, for the views of a block."""
+        self._run(player, block.runs, kernel, *arguments)
+
+    def _run(self, player: int, runs: list[tuple[int, int]], kernel: Callable[..., None], *arguments: Any) -> None:
         mine = self.tree_of(player, kernel)
-        self._call([(kernel, *run, mine, *arguments) for run in self._runs[player][n]])
+        self._call([(kernel, *run, mine, *arguments) for run in runs])
+
+    def perform(self, steps: Iterable[Step]) -> None:
+        """Do some steps in order, each when what it uses is in memory."""
+        if self.mover is not None:
+            self.mover.perform(steps)
+            return
+        for step in steps:
+            step.work()
+
+    def gradient_step(self, player: int, n: int, opponent: Reach, into: Slice) -> Step:
+        """The step that does :meth:`gradient_slice`."""
+        uses: list[Use] = []
+        if self.mover is not None:
+            sequences, nodes = self._sources[player][n]
+            uses += [Use(opponent.sequences[part]) for part in sequences] + [
+                Use(opponent.nodes[part]) for part in nodes
+            ]
+            uses += [Use(into.sequences, True), Use(into.nodes, True)]
+        return Step(uses, partial(self.gradient_slice, player, n, opponent, into))
+
+    @cached_property
+    def _sources(self) -> tuple[list[tuple[list[slice], list[slice]]], ...]:
+        """For each receiver and slice, the parts of the source's plan that its gradient needs."""
+        (first, second), (to_first, to_second) = self.index.players, self.timings
+        return (
+            [sources_of(to_first, first, second, n) for n in range(first.slices)],
+            [sources_of(to_second, second, first, n) for n in range(second.slices)],
+        )
 
     def tree_of(self, player: int, kernel: Callable[..., None]) -> Downward | Upward:
         """The part of a player's tree that a kernel takes."""

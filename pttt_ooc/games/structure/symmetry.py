@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -126,8 +127,8 @@ class Symmetriser:
         self._mine, self._counts = index.players[player], order_counts(index.game, player)
         i = self._mine
         images = np.stack([image_of(i.placed, g) << index.game.squares | image_of(i.failed, g) for g in index.group])
-        self._keeps = images == images[0]  # by each symmetry, each view
-        self._views = np.flatnonzero(i.decides & (self._keeps.sum(axis=0) > 1))
+        self._fixed = images == images[0]  # by each symmetry, each view
+        self._views = np.flatnonzero(i.decides & (self._fixed.sum(axis=0) > 1))
         self._cache: dict[tuple[int, int], NDArray[np.unsignedinteger[Any]]] = {}
         self._bytes_left = KEPT_BYTES
 
@@ -138,18 +139,37 @@ class Symmetriser:
 
     def of_slice(self, n: int, probabilities: Floats) -> None:
         """The same for one slice; `probabilities` has shape (sequences of the slice,)."""
+        for v, block in self._blocks(n, probabilities):
+            total, images = np.zeros(block.shape), 0
+            for image in self._images(v, block):
+                total += image
+                images += 1
+            block[:] = total / images
+
+    def keeps(self, n: int, probabilities: Floats) -> bool:
+        """Whether :meth:`of_slice` has nothing to average: infosets that mirror each other have the same numbers."""
+        blocks = self._blocks(n, probabilities)
+        return all(np.array_equal(image, block) for v, block in blocks for image in self._images(v, block))
+
+    def _blocks(self, n: int, probabilities: Floats) -> Iterator[tuple[int, Floats]]:
+        """The symmetric views of a slice, and their probabilities, shape (actions, orders)."""
         i, views = self._mine, self._mine.views_of(n)
         begin, end = np.searchsorted(self._views, [views.start, views.stop])
         for v in self._views[begin:end].tolist():
             first = int(i.sequence_start[v]) - i.sequences_of(n).start
-            actions = actions_of(self.index.game, self.player, int(i.placed[v] | i.failed[v]))
             block = probabilities[first : first + int(i.sequence_start[v + 1] - i.sequence_start[v])]
-            block = block.reshape(len(actions), -1)
-            total, group = np.zeros(block.shape), np.flatnonzero(self._keeps[:, v]).tolist()
-            for g in group:
-                columns = [actions.index(self.index.group[g][square]) for square in actions]
-                total += block[columns][:, self._ranks(v, g)]
-            block[:] = total / len(group)
+            yield v, block.reshape(len(self._actions(v)), -1)
+
+    def _images(self, view: int, block: Floats) -> Iterator[Floats]:
+        """The probabilities of a symmetric view under each symmetry that maps it to itself."""
+        actions = self._actions(view)
+        for g in np.flatnonzero(self._fixed[:, view]).tolist():
+            columns = [actions.index(self.index.group[g][square]) for square in actions]
+            yield block[columns][:, self._ranks(view, g)]
+
+    def _actions(self, view: int) -> list[int]:
+        tried = int(self._mine.placed[view] | self._mine.failed[view])
+        return list(actions_of(self.index.game, self.player, tried))
 
     def _ranks(self, view: int, symmetry: int) -> NDArray[np.unsignedinteger[Any]]:
         if (view, symmetry) in self._cache:
@@ -160,6 +180,15 @@ class Symmetriser:
         if ranks.nbytes <= self._bytes_left:
             self._cache[view, symmetry], self._bytes_left = ranks, self._bytes_left - ranks.nbytes
         return ranks
+
+
+def is_symmetric(strategy: Strategy) -> bool:
+    """Whether a strategy has exactly the same probabilities at infosets that mirror each other within a view.
+
+    Views that mirror each other share their probabilities, if the index has symmetry.
+    """
+    average = Symmetriser(strategy.index, strategy.player)
+    return all(average.keeps(n, strategy.of_slice(n)) for n in range(strategy.index.players[strategy.player].slices))
 
 
 def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Strategy:

@@ -134,10 +134,14 @@ def read_opponent(name: str, player: int, target: Index, data: Path) -> Strategy
 
 
 def common_symmetry(named: Sequence[NamedStrategy]) -> Symmetry:
-    """The symmetry of all these strategies, as far as their headers tell."""
-    solutions = [one.metadata["symmetry"] for one in named if one.kind == "solution"]
-    others = {one.kind for one in named} - {"solution", "uniform"}
-    return "full" if solutions and set(solutions) == {"full"} and not others else "none"
+    """The symmetry of all these strategies, as far as their headers tell; uniform play has every symmetry."""
+    own = {one.metadata["symmetry"] if one.kind == "solution" else "none" for one in named if one.kind != "uniform"}
+    return "none" if "none" in own else "full"
+
+
+def possible_symmetries(named: Sequence[NamedStrategy]) -> list[Symmetry]:
+    """The symmetries to read strategies with, in turn, until they prove to have it: the last one needs no proof."""
+    return ["full", "none"] if common_symmetry(named) == "full" else ["none"]
 
 
 def _own_index(named: NamedStrategy, target: Index, data: Path) -> Index:

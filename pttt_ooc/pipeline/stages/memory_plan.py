@@ -167,6 +167,7 @@ def plan_memory(config: Config, threads: int) -> MemoryPlan:
         "report": report.needs(folded, dtype),
     }
     sequences, rows = sum(p.sequences for p in folded.players), sum(counts["total_infosets"])
+    state = sum(array.nbytes for array in leaves(state_arrays(folded, config.solve)).values())
     data = {
         "enumerate": _SEARCH_PER_PAIR * count,
         "index": _INDEX_PER_PAIR[symmetry] * count,
@@ -176,7 +177,7 @@ def plan_memory(config: Config, threads: int) -> MemoryPlan:
     }
     return MemoryPlan(
         *(config.game, symmetry, config.memory_mb, counts, sequences),
-        _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype)),
+        _stages(config, threads, needs, data, _disk(config, folded, whole, count, sizes, dtype), state),
         0 if finishes else exact_from,
     )
 
@@ -201,8 +202,12 @@ def _stages(
     needs: Mapping[str, MemoryNeeds[Any]],
     data: Mapping[str, int],
     disk: Mapping[str, tuple[float, float]],
+    state: int = 0,
 ) -> dict[str, StageNeeds]:
-    """The plans of all stages, from their needs, the bytes of their data, and those on disk, kept and additional."""
+    """The plans of all stages, from their needs, the bytes of their data, and those on disk, kept and additional.
+
+    `state`: bytes of the solver's state, which is in memory if the budget holds it besides the arrays.
+    """
     stages = {}
     for name, need in needs.items():
         most = min(threads, _MOST_THREADS.get(name, threads))
@@ -211,6 +216,7 @@ def _stages(
         in_memory = sum(arrays[path] for path in within.held) + within.threads * need.thread.get("cells", 0)
         own = _OWN[name] * MB + data.get(name, 0) if need is not _PROCESS_ONLY else _NO_WORK
         mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
+        in_memory += state if name == "solve" and within.holds(state, config.memory_mb) else 0
         products, besides = disk[name]
         used = round((own + in_memory) / MB)
         disk_mb = (products / MB, (besides + mapped) / MB, mapped / MB)

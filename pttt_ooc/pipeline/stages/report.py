@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 from pttt_ooc.config import Config, ReportConfig
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
+from pttt_ooc.disk.numbers import size
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.games.structure.index import Layout
@@ -121,7 +122,9 @@ def in_force(before: Mapping[str, Facts], report: Facts, run: str = DEFAULT_RUN)
 def _stage_facts(name: str, facts: Facts) -> StageFacts:
     usage = facts["usage"]
     projected = facts["memory"]["projected_mb"]
-    return StageFacts(name, usage["seconds"], usage["peak_anonymous_mb"], projected, usage["threads"])
+    read, written = (round(usage.get(key, 0) * MB) for key in ("read_mb", "written_mb"))
+    moved = f"{size(read)} read from the disk, {size(written)} written" if read + written > MB else ""
+    return StageFacts(name, usage["seconds"], usage["peak_anonymous_mb"], projected, usage["threads"], moved)
 
 
 def _machine(evaluation: Facts) -> Facts:

@@ -32,6 +32,8 @@ from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.cfr.solving.solver import Solver
 from pttt_ooc.cfr.sweep import engine, tree
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk import block_mover, memory
+from pttt_ooc.disk.block_mover import BlockMover
 from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.snapshot_record import Commit
@@ -313,6 +315,86 @@ def test_threads_do_not_change_a_bit(tmp_path, monkeypatch):
             assert bits(solve(cut, settings, tmp_path / str(threads), "test")) == whole
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+def test_moved_blocks_do_not_change_a_bit(tmp_path, monkeypatch, symmetry):
+    """Whole, by threads, and after kills: with a state in memory, mapped, and moved in small blocks."""
+    settings, name = config(max_iterations=12, commit_seconds=0), "mini-2x3k3-abrupt-after-1"
+    whole = run(tmp_path, settings, name, symmetry, folder="whole", state_in_memory=True)
+    monkeypatch.setattr(block_mover, "PIECE", 4096)
+    monkeypatch.setattr(engine, "MOVED_RUN", 40)
+    monkeypatch.setattr(engine, "RUN_WORK", 20)
+
+    def kill(row):
+        if row["iteration"] in (1, 5, 11):
+            raise KeyboardInterrupt
+
+    wanted = leaves(state_arrays(helpers.small_engine(name, symmetry).index, settings))
+    with ResumableState.open(tmp_path / "whole", wanted, "test") as state:
+        kept = {name: array.tobytes() for name, array in state.arrays.items()}
+    for threads in (1, 3):
+        cut = engine.Engine.of_game(named_game(name), symmetry, np.float32, threads)
+        with closing(cut), BlockMover(60_000) as cut.mover:
+            assert max(len(cut.blocks(p, n)) for p in (0, 1) for n in range(cut.index.players[p].slices)) > 4
+            mapped = memory.MemoryNeeds({}, solver_arrays(cut.index, settings)).within(0, tmp_path / "scratch")
+            for _ in range(3):
+                with pytest.raises(KeyboardInterrupt):
+                    solve(cut, settings, tmp_path / str(threads), "test", kill, mapped.allocate())
+            moved = solve(cut, settings, tmp_path / str(threads), "test", arrays=mapped.allocate())
+            assert bits(moved) == bits(whole) and without_times(moved.rows) == without_times(whole.rows)
+        with ResumableState.open(tmp_path / str(threads), wanted, "test", in_memory=True) as state:
+            assert kept == {name: array.tobytes() for name, array in state.arrays.items()}
+
+
+class PoisonedMover:
+    """While a step is done, all that it does not use is not a number; afterwards, that must still be so."""
+
+    def __init__(self, arrays):
+        self.arrays = arrays
+
+    def places(self, uses):
+        """For each array, the places that are used."""
+        found = [np.zeros(len(array), bool) for array in self.arrays]
+        for use, (array, places) in product(uses, zip(self.arrays, found, strict=True)):
+            at = (use.part.ctypes.data - array.ctypes.data) // array.itemsize
+            if len(use.part) and 0 <= at < len(array):
+                places[at : at + len(use.part)] = True
+        return found
+
+    def perform(self, steps):
+        for step in steps:
+            uses, before = list(step.uses), [array.copy() for array in self.arrays]
+            used, changed = self.places(uses), self.places([use for use in uses if use.changes])
+            for array, here in zip(self.arrays, used, strict=True):
+                array[~here] = np.nan
+            step.work()
+            for array, here, may, old in zip(self.arrays, used, changed, before, strict=True):
+                assert np.isnan(array[~here]).all() and np.array_equal(array[here & ~may], old[here & ~may])
+                array[~here] = old[~here]
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
+    settings, found = config(), []
+    monkeypatch.setattr(engine, "MOVED_RUN", 12)
+    monkeypatch.setattr(engine, "RUN_WORK", 4)
+    for poisoned in (False, True):
+        with closing(engine.Engine.of_game(named_game(NAME), symmetry, np.float32, 1)) as cut:
+            state = in_memory(state_arrays(cut.index, settings))
+            arrays = leaves(state)
+            for array in arrays.values():
+                array[:] = 0
+            solver = Solver(cut, settings, arrays, in_memory(solver_arrays(cut.index, settings)))
+            reaches = [array for reach in solver.reaches for array in (reach.sequences, reach.nodes)]
+            everything = [*arrays.values(), *leaves(solver.values).values(), *reaches]
+            cut.mover = PoisonedMover([array for array in everything if array.size]) if poisoned else None
+            for _ in range(3):
+                solver.iterate()
+            found.append({path: array.tobytes() for path, array in arrays.items()})
+            assert not any(arrays[path].any() for path in solver.unchanged) and len(solver.unchanged) > 1
+    assert found[0] == found[1]
+
+
 def passes_in_chunks_of(orders):
     """The module of the passes as plain Python, where short chunks need no compilation."""
     with jit.interpret_kernels():
@@ -423,9 +505,9 @@ def test_a_limit_that_ends_a_run_is_told():
 def test_commits_follow_the_configured_interval(tmp_path, clock, monkeypatch):
     commits, commit = [], ResumableState.commit
 
-    def noted(state, iteration, extra):
+    def noted(state, iteration, *rest):
         commits.append(iteration)
-        commit(state, iteration, extra)
+        commit(state, iteration, *rest)
 
     monkeypatch.setattr(ResumableState, "commit", noted)
     run(tmp_path, config(max_iterations=10, commit_seconds=9))

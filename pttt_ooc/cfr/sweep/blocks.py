@@ -1,0 +1,98 @@
+"""Blocks: adjacent views of a slice that are worked on together, and the parts of arrays that they need.
+
+If arrays do not fit into memory, they are moved block by block; see :mod:`pttt_ooc.disk.block_mover`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from pttt_ooc.games.structure.index import PlayerIndex
+from pttt_ooc.games.structure.timing import Timing
+from pttt_ooc.games.structure.views import Ints
+
+_APART = 1 << 20  # parts of an array that lie closer are one part
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some views of a slice.
+
+    Attributes
+    ----------
+    index
+        The player's index.
+    runs
+        Runs of these views, each for one thread: first view, and the view after the last one.
+    """
+
+    index: PlayerIndex
+    runs: list[tuple[int, int]]
+
+    @property
+    def views(self) -> slice:
+        """The views."""
+        return slice(self.runs[0][0], self.runs[-1][1])
+
+    @cached_property
+    def nodes(self) -> slice:
+        """Their nodes."""
+        return slice(*(int(self.index.node_start[v]) for v in (self.views.start, self.views.stop)))
+
+    @cached_property
+    def sequences(self) -> slice:
+        """Their sequences."""
+        return slice(*(int(self.index.sequence_start[v]) for v in (self.views.start, self.views.stop)))
+
+    @cached_property
+    def chooses(self) -> bool:
+        """Whether there is a choice of actions at any of these views: if not, there are no regrets."""
+        views = slice(self.views.start, self.views.stop + 1)
+        return bool((np.diff(self.index.sequence_start[views]) > np.diff(self.index.node_start[views])).any())
+
+    @cached_property
+    def parents(self) -> list[slice]:
+        """The sequences that lead to their nodes."""
+        return _parts(self.index.parent_start[self.views], np.diff(self.index.block_start[self.views], axis=1))
+
+    @cached_property
+    def children(self) -> list[slice]:
+        """The nodes after their sequences."""
+        orders = np.diff(self.index.node_start)[self.views]
+        starts = self.index.child_start[self.views]
+        return _parts(starts, np.broadcast_to(orders[:, None, None], starts.shape))
+
+
+def blocks_of(index: PlayerIndex, runs: list[tuple[int, int]], together: int) -> list[Block]:
+    """The blocks of a slice: `together` of its runs each."""
+    return [Block(index, runs[k : k + together]) for k in range(0, len(runs), together)]
+
+
+def sources_of(timing: Timing, receiver: PlayerIndex, source: PlayerIndex, n: int) -> tuple[list[slice], list[slice]]:
+    """The source's sequences and nodes from which the gradient of the receiver's slice `n` is computed."""
+    views = receiver.views_of(n)
+    groups = slice(int(timing.group_start[views.start]), int(timing.group_start[views.stop]))
+    starts = timing.source_start[groups.start : groups.stop + 1]
+    origin = timing.source_view[starts[0] : starts[-1]]
+    wins = np.repeat(timing.group_actions[groups] != 0, np.diff(starts))  # the receiver does, at the source's nodes
+    nodes, sequences = np.unique(origin[wins]), np.unique(origin[~wins])
+    return (
+        _parts(source.sequence_start[sequences], np.diff(source.sequence_start)[sequences]),
+        _parts(source.node_start[nodes], np.diff(source.node_start)[nodes]),
+    )
+
+
+def _parts(starts: Ints, lengths: Ints) -> list[slice]:
+    """Few parts of an array, ascending, that contain all these; a start below 0 stands for none."""
+    wanted = (starts >= 0) & (lengths > 0)
+    begins = np.sort(starts[wanted])
+    if not len(begins):
+        return []
+    ends = np.maximum.accumulate((starts + lengths)[wanted][np.argsort(starts[wanted], kind="stable")])
+    gaps = np.flatnonzero(begins[1:] - ends[:-1] > _APART)
+    first = np.concatenate([[0], gaps + 1])
+    last = np.concatenate([gaps, [len(begins) - 1]])
+    return [slice(int(begins[a]), int(ends[b])) for a, b in zip(first, last, strict=True)]

@@ -1,0 +1,100 @@
+"""Pieces of mapped arrays are in memory when a step needs them, within a share of the memory."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from pttt_ooc.disk import block_mover
+from pttt_ooc.disk.block_mover import BlockMover, Step, Use
+from pttt_ooc.disk.store import create_array, map_of, scratch_array
+
+PIECE = 4096
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """What the mover does to each piece, in order, besides doing it."""
+    events = []
+    monkeypatch.setattr(block_mover, "PIECE", PIECE)
+
+    def noted(name, call, piece, *rest):
+        events.append((name, piece, *rest))
+        call(piece, *rest)
+
+    for name in ("_bring", "_start_writing", "_drop"):
+        monkeypatch.setattr(block_mover, name, partial(noted, name, getattr(block_mover, name)))
+    return events
+
+
+def present(events):
+    """The pieces that were brought and not dropped."""
+    found = set()
+    for name, piece, *_ in events:
+        (found.discard if name == "_drop" else found.add)(piece)
+    return found
+
+
+def test_steps_find_their_pieces_within_the_share(tmp_path, seen):
+    """Twenty pieces of two arrays go twice through six; what a step uses is there, and was not written too late."""
+    arrays = [create_array(tmp_path, "a", (10 * PIECE - 100,), "u1"), scratch_array(tmp_path, "b", 10 * PIECE, "u1")]
+    done, most = [], 6 * PIECE
+
+    def step(number, part, changes):
+        def work():
+            pieces = set(block_mover._pieces_of([Use(part)]))
+            # The end of the list of events may be of a later step, so the last event of each own piece is looked at.
+            last = {piece: name for name, piece, *_ in list(seen)}
+            assert {last[piece] for piece in pieces} == {"_bring"}
+            done.append(number)
+            if changes:
+                part[...] += number
+
+        return Step([Use(part, changes), Use(np.zeros(5)), Use(part[:0])], work)
+
+    steps = []
+    for k in range(40):
+        array, at = arrays[k % 2], k // 2 % 10 * PIECE
+        steps.append(step(k, array[at - 50 * (at > 0) : at + PIECE - 50], k < 20 or k % 3 == 0))
+    expected = [array.copy() for array in arrays]
+    for k in range(40):
+        at = k // 2 % 10 * PIECE
+        if k < 20 or k % 3 == 0:
+            expected[k % 2][at - 50 * (at > 0) : at + PIECE - 50] += np.uint8(k)
+    with BlockMover(most) as mover:
+        mover.perform(steps)
+        assert done == list(range(40))
+        assert mover._size <= most and not mover._using
+        assert sum(piece.size for piece in mover._present) == mover._size > 0
+    for array, wanted in zip(arrays, expected, strict=True):
+        assert np.array_equal(array, wanted)
+        assert np.array_equal(np.frombuffer(map_of(array).file.read(), np.uint8), wanted)
+    assert len(present(seen)) * PIECE <= most
+    written = {piece for name, piece, *_ in seen if name == "_start_writing"}
+    assert {piece for name, piece, *rest in seen if rest == [True]} == written, "what is changed is written"
+
+
+def test_a_step_may_need_more_than_the_share_and_may_fail(tmp_path, seen):
+    array, done = scratch_array(tmp_path, "a", 8 * PIECE, "u1"), []
+
+    def fail():
+        raise ZeroDivisionError
+
+    with BlockMover(2 * PIECE) as mover:
+        with pytest.raises(ZeroDivisionError):
+            mover.perform([Step([Use(array, True)], lambda: done.append(0)), Step([Use(array)], fail)])
+        for k in range(8):
+            mover.perform([Step([Use(array[k * PIECE : (k + 1) * PIECE])], lambda: done.append(len(done)))])
+        mover.perform([])
+    assert done == list(range(9))
+    assert not any(thread.name == "mover" for thread in block_mover.threading.enumerate())
+
+
+def test_other_systems_move_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(block_mover.sys, "platform", "darwin")
+    block_mover._system.cache_clear()
+    array = scratch_array(tmp_path, "a", 3 * PIECE, "u1")
+    with BlockMover(PIECE) as mover:
+        mover.perform([Step([Use(array, True)], lambda: array.fill(7))])
+    assert array.min() == 7 and block_mover._system() is None
+    block_mover._system.cache_clear()
