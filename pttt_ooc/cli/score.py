@@ -198,12 +198,12 @@ def _agents(
         game = told.name
     if played and game is None:
         files = [equilibrium, *(name for name in objects if objects[name] is None)]
-        game = next((told for file in files if file is not None and (told := game_of_plan(file))), None)
+        game = next((name for file in files if file is not None and (name := game_of_plan(file))), None)
     # Where nothing is listed, uniform play and plans tell probabilities at the infosets that games reach.
     if played and game is not None and not Config(game=game).is_listed:
         for name in objects:
-            if objects[name] is None and (found := played_agent_of(name, game)):
-                objects[name] = found[1]
+            if objects[name] is None:
+                objects[name] = played_agent_of(name, game)
     named = {p: named_strategy(name, p) for p, name in enumerate(names) if objects[name] is None}
     rules = further_of(list(named.values()), game) if named else named_game(game or DEFAULT_GAME)
     if not played or named:

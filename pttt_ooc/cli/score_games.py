@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 CERTIFICATE = ".txt.gz"
 """How the name of a certificate ends."""
 
-_ILLEGAL_SHOWN = 1  # illegal attempts from which on their number is told
-
 
 def score_played(
     rules: Game,
@@ -86,20 +84,19 @@ def read_opponents(rules: Game, name: str) -> Opponents:
     return ListedOpponents(*(Strategy.of_named(one, rules) for one in both))
 
 
-def played_agent_of(name: str, game: str | None) -> tuple[Game, Any] | None:
-    """The game and the agent of a name where nothing is listed: uniform play or a plan; None for anything else."""
+def played_agent_of(name: str, game: str) -> Any:
+    """The agent of a name where nothing is listed: uniform play or a plan of this game; None for anything else."""
+    from pttt_ooc.errors import StrategyFileError
     from pttt_ooc.library.api.plan_reader import read_plan_pair
     from pttt_ooc.library.api.strategy_names import named_strategy
     from pttt_ooc.library.scoring.players import RowAgent, uniform_agent
 
     named = named_strategy(name, 0, plans=True)
     if named.kind == "plan":
-        pair = read_plan_pair(named)
-        return pair.game, RowAgent(pair.row)
-    if named.kind == "uniform" and game is not None:
-        rules = named_game(game)
-        return rules, uniform_agent(rules)
-    return None
+        if named.game != game:
+            raise StrategyFileError(f"{name} is a plan of {named.game}, not of {game}.")
+        return RowAgent(read_plan_pair(named).row)
+    return uniform_agent(named_game(game)) if named.kind == "uniform" else None
 
 
 def games_text(found: GamesScore, name: str) -> str:
@@ -123,7 +120,7 @@ def games_text(found: GamesScore, name: str) -> str:
             f"At {found.inexact_attempts:,} of {found.attempts:,} attempts too many squares are left for an exact "
             "loss; there the plan's own play stands for the best response. The mean and its interval stay right."
         )
-    if found.illegal >= _ILLEGAL_SHOWN:
+    if found.illegal:
         lines.append(f"Illegal attempts: {found.illegal:,}, besides {found.attempts:,} legal ones.")
     if (belief := found.calibration) is not None:
         lines.append(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,8 @@ if TYPE_CHECKING:
 
 def score_replays(files: list[str], equilibrium: str | None, as_json: bool) -> None:
     """Print what can be told about each file; a file that is refused ends the command after the others."""
-    from pttt_ooc.errors import PtttError, ReplayError
+    from pttt_ooc.cli.console import say
+    from pttt_ooc.errors import PtttError, ReplayError, on_one_line
     from pttt_ooc.library.scoring.replays import read_replay
 
     refused: list[str] = []
@@ -31,7 +31,7 @@ def score_replays(files: list[str], equilibrium: str | None, as_json: bool) -> N
         print(json.dumps(judged.as_record()) if as_json else replay_text(judged))
     if refused:
         for sentence in refused[:-1]:
-            print(sentence, file=sys.stderr)
+            say(on_one_line(sentence))
         raise ReplayError(refused[-1])
 
 
@@ -72,7 +72,9 @@ def _opponents(game: Game, equilibrium: str | None) -> Opponents | None:
 
 def replay_text(judged: JudgedReplay) -> str:
     """What is printed about one replay."""
-    lines = [f"{judged.source}: {judged.game}; the game {judged.result}."]
+    from pttt_ooc.errors import on_one_line
+
+    lines = [f"{on_one_line(judged.source)}: {judged.game}; the game {judged.result}."]
     lines += [_line(number, move) for number, move in enumerate(judged.moves, start=1)]
     for player in (0, 1):
         losses = [move.loss for move in judged.moves if move.player == player and move.loss is not None]

@@ -36,7 +36,14 @@ from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.questions.sampled_games import draw_attempt
 from pttt_ooc.library.scoring.agent_answers import Manner
 from pttt_ooc.library.scoring.agents import errors_of
-from pttt_ooc.library.scoring.matches import RESIGNED, JudgedAttempt, MatchRecord, judge_match, replay_match
+from pttt_ooc.library.scoring.matches import (
+    RESIGNED,
+    JudgedAttempt,
+    MatchRecord,
+    checked_belief,
+    judge_match,
+    replay_match,
+)
 from pttt_ooc.library.scoring.opponents import ListedOpponents, Opponents
 from pttt_ooc.library.scoring.players import Answer, PlayedAgent, played_agent
 
@@ -250,7 +257,8 @@ def score_judged(opponents: Opponents, judged: Sequence[JudgedMatch]) -> GamesSc
         len(judged),
         *by_aivat,
         *by_average,
-        *best,
+        best[0],
+        best[1],
         opponents.most_gained,
         needed,
         sum(int((best[seat] - estimates[seat] > _ROUNDING).sum()) for seat in (0, 1)),
@@ -337,7 +345,8 @@ def _play(seat: PlayedAgent, player: int, opponents: Opponents, rng: np.random.G
             answer, tried = _ask(seat, player, history)
             square = answer.square
             illegal.append(tried)
-            beliefs.append(answer.belief)
+            told = answer.belief
+            beliefs.append(None if told is None else tuple(checked_belief(told, history, player).tolist()))
         else:
             square = draw_attempt(opponents.row(mover, history.infoset(mover)), rng)
         seat.see(mover, square)

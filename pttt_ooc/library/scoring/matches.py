@@ -154,7 +154,7 @@ def _brier_scores(
 
 
 def checked_belief(belief: Sequence[float], history: History, seat: int) -> SquareArray:
-    """A stated belief as float64 (squares,).
+    """A stated belief as float64 (squares,), 0 at squares that the player attempted before.
 
     Raises
     ------
@@ -172,4 +172,6 @@ def checked_belief(belief: Sequence[float], history: History, seat: int) -> Squa
             f"The belief at infoset {history.infoset(seat)!r} is not a number from 0 to 1 for each of the {squares} "
             "squares: the probability that the opponent's mark is there."
         )
-    return found
+    checked = np.zeros(squares)
+    checked[legal] = found[legal]
+    return checked

@@ -200,7 +200,8 @@ class PlanOpponents:
 
     def is_exact(self, infoset: str) -> bool:
         """See :class:`Opponents`."""
-        return self._searches(tuple(attempts_of(infoset)))
+        setup = max(len(squares) for squares in self.game.setup)
+        return self._searches(tuple(attempts_of(infoset))[setup:])
 
     def marks(self, seat: int, infoset: str) -> SquareArray:
         """See :class:`Opponents`."""

@@ -180,8 +180,9 @@ def uniform_agent(game: Game) -> RowAgent:
 
     def row(player: int, infoset: str) -> SquareArray:
         tried = [square for square, _ in attempts_of(infoset)]
-        free = np.logical_not(np.isin(np.arange(game.squares), tried)).astype(np.float64)
-        return free / free.sum()
+        free: SquareArray = np.logical_not(np.isin(np.arange(game.squares), tried)).astype(np.float64)
+        chances: SquareArray = free / free.sum()
+        return chances
 
     return RowAgent(row)
 

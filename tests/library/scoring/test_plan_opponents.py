@@ -1,5 +1,6 @@
 """Games that nobody lists: opponents as plans give the values of listed ones, and estimates stay unbiased."""
 
+import json
 import math
 import random
 from pathlib import Path
@@ -195,18 +196,28 @@ def test_a_match_that_is_given_up_is_lost_from_there_on():
         score_matches(plans, [MatchRecord(0, (), resigned=True)])
 
 
+BELIEVING = """
+import numpy as np
+
+def believing(infoset, legal):
+    return legal[0], np.full(10, 0.25)
+"""
+
+
 def test_agents_for_boards_that_are_not_listed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "bot.py").write_text("def last(infoset, legal):\n    return legal[-1]\n")
+    (tmp_path / "bot.py").write_text("def last(infoset, legal):\n    return legal[-1]\n" + BELIEVING)
     run, proof = Runner(capsys, tmp_path / "data", "pttt-2x5k3-classical"), PROOFS / "pttt-2x5k3-classical.txt.gz"
     options = ("--games", 40, "--equilibrium", proof)
     text = run.ok("lab", "score", "bot.py:last", *options).out
     assert "pttt-2x5k3-classical, 40 games against" in text and "a best response gets +0.750000 and -0.750000." in text
     assert "Lost on average at each attempt: 0." in text and "Illegal" not in text
-    found = run("lab", "score", "uniform", *options, "--json", "--matches", "all.jsonl").json
+    found = run("lab", "score", "bot.py:believing", *options, "--json", "--matches", "all.jsonl").json
     assert (found["best_0"], found["best_width"], found["inexact_attempts"]) == (0.75, 0, 0)
     lines = (tmp_path / "all.jsonl").read_text().splitlines()
-    assert len(lines) == 40 and '"loss": ' in lines[0] and '"squares": [' in lines[0]
+    first = [json.loads(line) for line in lines][0]
+    assert len(lines) == 40 and first["attempts"][0]["brier"] == first["match"]["beliefs"][0][0] ** 2 == 0.0625
+    assert found["calibration"]["stated"] == found["attempts"] > 40
     refused = run("lab", "score", "bot.py:last", *options, game="pttt-2x4k3-classical")
     assert refused.code and "is a certificate of pttt-2x5k3-classical, not of pttt-2x4k3-classical" in refused.err
     known = PlanOpponents.of_certificate(read("pttt-2x5k3-classical"))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import Any
 
 from pttt_ooc.library.scoring.replay_judge import JudgedReplay, ReplayedMove, remarks_on_end
 from pttt_ooc.library.scoring.replays import Replay
@@ -169,8 +170,8 @@ def _shown_cells(text: str) -> Cells | None:
     return _marks((b, c, boards[b][c]) for b in range(9) for c in range(9))
 
 
-def _marks(cells: Iterable[tuple[int, int, object]]) -> Cells:
-    return {(board, cell): "xo".index(mark) for board, cell, mark in cells if mark in ("x", "o")}  # type: ignore[arg-type]
+def _marks(cells: Iterable[tuple[int, int, Any]]) -> Cells:
+    return {(board, cell): "xo".index(mark) for board, cell, mark in cells if mark in ("x", "o")}
 
 
 def _rows_of_text(text: str) -> list[list[str]] | None:
