@@ -10,6 +10,7 @@ PtttError                   one sentence that says what is wrong, where, and wha
   InfosetFileError
   ImpossibleInfosetError
   StoreError                a store on disk
+  ReplayError               of another program
   CertificateError
   BudgetError
     MemoryBudgetError
@@ -98,6 +99,10 @@ class ImpossibleInfosetError(PtttError):
 
 class StoreError(PtttError):
     """A store on disk is missing, damaged, locked, or of another format version."""
+
+
+class ReplayError(PtttError):
+    """A replay that another program wrote cannot be read."""
 
 
 class CertificateError(PtttError):

@@ -26,8 +26,6 @@ from pttt_ooc.options import (
 if TYPE_CHECKING:
     from pttt_ooc.games.rules.game import Game
     from pttt_ooc.library.api.strategies import Strategy
-    from pttt_ooc.library.scoring.agent_answers import Manner
-    from pttt_ooc.library.scoring.aivat import GamesScore
     from pttt_ooc.library.scoring.ladder import LadderPlace
     from pttt_ooc.library.scoring.scores import Score
 
@@ -38,8 +36,14 @@ _AGENT = (
 
 
 def score(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help=f"Both players' agent, or player 0's: {_AGENT}")],
-    other: Annotated[str | None, typer.Argument(metavar="[AGENT1]", help="Player 1's agent, likewise.")] = None,
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="AGENT [AGENT1]", help=f"Both players' agent, or player 0's and player 1's: {_AGENT}"),
+    ],
+    replays: Annotated[
+        bool,
+        typer.Option("--replays", help="The names are files: replays of kaggle-environments or OpenSpiel; tell each."),
+    ] = False,
     outputs: Annotated[
         str, typer.Option(metavar="KIND", help="What the agent's numbers are: probabilities or logits.")
     ] = "probabilities",
@@ -53,9 +57,13 @@ def score(
         str | None,
         typer.Option(
             metavar="STRATEGY",
-            help="With --games, the opponent; with --page, what mistakes are measured against; default: the best "
-            "solution of the game in --data.",
+            help="With --games, the opponent, also a plan or a certificate .txt.gz; with --page and --replays, what "
+            "mistakes are measured against; default: the best solution of the game in --data.",
         ),
+    ] = None,
+    matches: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.jsonl", help="With --games, write each match: what each attempt lost, beliefs."),
     ] = None,
     page: Annotated[
         Path | None,
@@ -85,23 +93,40 @@ def score(
     ladder, among the rows of docs/lab/ladder.md.
 
     An agent that can only be played, such as a bot, is played by --games against an equilibrium.  What it loses is
-    estimated by AIVAT, with an interval; its mean exploitability is at least that.
+    estimated by AIVAT, with an interval; its mean exploitability is at least that.  So are agents for boards whose
+    infosets are not listed, against a plan that `pttt exact` or a certificate gives.
+
+    With --replays, the legality of each move is told, and in solved games what it lost and what the player could
+    believe.  Nothing in the files is run.
     """
     from pttt_ooc import configure
+    from pttt_ooc.cli.score_games import score_played
+    from pttt_ooc.cli.score_replays import score_replays
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.api.strategy_reader import parse_interval
     from pttt_ooc.library.scoring import agent_answers, checkpoints, scores
     from pttt_ooc.library.scoring.ladder import place_of
 
+    if replays:
+        if (games, matches, page, seed, game_value, memory_mb) != (None,) * 6 or greedy:
+            raise ConfigError("With --replays, only --equilibrium, --data, --threads and --json have a meaning.")
+        configure(data=data, threads=threads)
+        score_replays(names, equilibrium, as_json)
+        return
+    if len(names) > 2:
+        raise ConfigError(f"Name one agent for both players, or two, not {len(names)}.")
+    agent, other = names[0], names[-1]
     # Options that do not go together are refused before the agent is loaded.
     if page is not None:
         if games is not None:
             raise ConfigError("A page is about an exact score; leave out --games or --page.")
-        check_output(page, [Path(name) for name in (agent, other) if name], force=force, suffix=".html")
+        check_output(page, [Path(name) for name in names if name], force=force, suffix=".html")
     if equilibrium is not None and games is None and page is None:
         raise ConfigError("--equilibrium is for --games and --page; give one of them, or leave it out.")
-    if games is None and seed is not None:
-        raise ConfigError("--seed is for --games; leave it out.")
+    if games is None and (seed, matches) != (None, None):
+        raise ConfigError("--seed and --matches are for --games; leave them out.")
+    if matches is not None:
+        check_output(matches, [Path(name) for name in names if name], force=force, suffix=".jsonl")
     if games is not None and (memory_mb, game_value) != (None, None):
         raise ConfigError("--memory-mb and --game-value are for an exact score; leave them out, or --games.")
     if outputs not in ("probabilities", "logits"):
@@ -109,13 +134,12 @@ def score(
     interval = parse_interval(game_value) if game_value is not None else None
     configure(data=data, threads=threads)
     # An agent for each player; one that was named alone plays both.
-    rules, agents = _agents((agent, other or agent), game)
+    rules, agents = _agents((agent, other), game, games is not None, equilibrium)
     kind: checkpoints.Outputs = "logits" if outputs == "logits" else "probabilities"
     # An agent that can only be played: its losses are estimated, and there is no place on the ladder.
     if games is not None:
-        _by_games(
-            rules, agents, equilibrium, games, agent_answers.Manner(kind, greedy, block, _report), seed or 0, as_json
-        )
+        manner = agent_answers.Manner(kind, greedy, block, _report)
+        score_played(rules, agents, equilibrium, games, manner, seed or 0, matches, as_json)
         return
     # The strategy that mistakes are measured against is found before the long work, so that a wrong name ends it early.
     limit, opponents = memory_mb or math.inf, None
@@ -133,7 +157,7 @@ def score(
         from pttt_ooc.library.scoring.page import write_page
 
         _report("Where it loses", 0.0)
-        write_page(page, (agent, other or agent), found, strategies, opponents, limit)
+        write_page(page, (agent, other), found, strategies, opponents, limit)
         _report("Where it loses", 1.0)
 
 
@@ -157,39 +181,11 @@ def _opponents(rules: Game, name: str) -> tuple[Strategy, Strategy]:
     return first, second
 
 
-def _by_games(
-    rules: Game, agents: dict[int, Any], equilibrium: str | None, games: int, manner: Manner, seed: int, as_json: bool
-) -> None:
-    from pttt_ooc.library.api.strategy_reader import best_solution
-    from pttt_ooc.library.api.structures import data_directory
-    from pttt_ooc.library.scoring.aivat import score_by_games
-
-    name = equilibrium or str(best_solution(rules, data_directory()))
-    found = score_by_games(_opponents(rules, name), agents, games, manner, seed)
-    print(json.dumps({"equilibrium": name, **found.as_record()}) if as_json else _games_text(found, name))
-
-
-def _games_text(found: GamesScore, name: str) -> str:
-    from pttt_ooc.library.scoring.aivat import FEW_LOSSES
-
-    loss, plain = found.loss, found.plain_loss
-    lines = [
-        f"{found.game}, {found.games:,} games against {name}: loses {loss.mean:.6f} a game, 95% interval "
-        f"{loss.low:.6f} to {loss.high:.6f}; payoff {found.payoff_0.mean:+.6f} as player 0 and "
-        f"{found.payoff_1.mean:+.6f} as player 1; a best response gets {found.best_0:+.6f} and {found.best_1:+.6f}.",
-        f"By plain averaging: loses {plain.mean:.6f}, 95% interval {plain.low:.6f} to {plain.high:.6f}"
-        + (f"; as narrow an interval would need {found.plain_games:,} games." if found.plain_games else "."),
-    ]
-    if found.lossy_games < FEW_LOSSES:
-        lines.append(
-            f"Only {found.lossy_games} of the games had a loss, too few to trust the interval: rare losses may not "
-            "have come up.  Play more games."
-        )
-    return "\n".join(lines)
-
-
-def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, Any]]:
-    """The game, and each player's agent."""
+def _agents(
+    names: tuple[str, str], game: str | None, played: bool, equilibrium: str | None
+) -> tuple[Game, dict[int, Any]]:
+    """The game, and each player's agent; `played`: whether it plays games, so that no infosets need to be listed."""
+    from pttt_ooc.cli.score_games import game_of_plan, played_agent_of
     from pttt_ooc.config import Config, check_listed
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.api.openspiel import check_told_game
@@ -200,9 +196,18 @@ def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, A
     objects = {name: find_agent(name) for name in dict.fromkeys(names)}
     if game is None and (told := told_game_of(objects.values())):
         game = told.name
+    if played and game is None:
+        files = [equilibrium, *(name for name in objects if objects[name] is None)]
+        game = next((name for file in files if file is not None and (name := game_of_plan(file))), None)
+    # Where nothing is listed, uniform play and plans tell probabilities at the infosets that games reach.
+    if played and game is not None and not Config(game=game).is_listed:
+        for name in objects:
+            if objects[name] is None:
+                objects[name] = played_agent_of(name, game)
     named = {p: named_strategy(name, p) for p, name in enumerate(names) if objects[name] is None}
     rules = further_of(list(named.values()), game) if named else named_game(game or DEFAULT_GAME)
-    check_listed(Config(game=rules.name), "a score")
+    if not played or named:
+        check_listed(Config(game=rules.name), "a score")
     for policy in policies_of(objects.values()):
         check_told_game(policy, rules)
     agents: dict[int, Any] = {}

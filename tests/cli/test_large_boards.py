@@ -13,11 +13,11 @@ from pttt_ooc.games.structure.views import find_pairs
 from pttt_ooc.library.api.games import placement_game
 from tests.kits.cli_runner import Runner
 
+PROOF = Path(__file__).parents[2] / "proof/pttt-2x5k3-classical.txt.gz"
 TEN, TWELVE = "pttt-2x5k3-classical", "pttt-3x4k3-classical"
 NEEDS_ALL = [
     ("solve",),
     ("lab", "score", "agent.py:uniform"),
-    ("lab", "score", "agent.py:uniform", "--games", "20"),
     ("lab", "score", "uniform", "--page", "page.html"),
     ("lab", "score", "agent.py:uniform", "--games", "20", "--equilibrium", "uniform"),
     ("mistakes", "uniform", "--player", "0"),
@@ -73,6 +73,13 @@ def test_where_they_cannot_be_listed_so_does_every_command(run, tmp_path, comman
     assert not (tmp_path / "data").exists()
 
 
+def test_games_without_an_opponent_name_the_command_that_finds_one(run, tmp_path):
+    exact = ["exact", "--game", TEN, "--output", str(tmp_path / "data" / TEN / "full")]
+    assert told(run("lab", "score", "uniform", "--games", "20", game=TEN)) == [exact]
+    blocks = run("lab", "score", "agent.py:uniform", "--games", "20", "--equilibrium", PROOF, game=TEN)
+    assert told(blocks) == [] and "not listed, so an agent that is asked for blocks" in blocks.err
+
+
 def test_the_command_that_is_named_works_and_what_it_writes_can_be_looked_at(run, tmp_path):
     place = tmp_path / "data" / TEN / "full"
     for command in NOT_SOLVED:
@@ -84,9 +91,13 @@ def test_the_command_that_is_named_works_and_what_it_writes_can_be_looked_at(run
     assert "attempt" in run.ok("show", place, "|", "--player", "0").out
     for command in NOT_SOLVED[:2]:
         assert told(run(*command, game=TEN)) == [["web", str(place)]]
-    for command in (("mistakes", "uniform", "--player", "0"), ("lab", "score", "uniform", "--games", "20")):
-        assert told(run(*command, game=TEN)) == [["exact", "--game", TEN]], "a plan is not a solution with all infosets"
-    assert told(run("lab", "score", "uniform", "--games", "20", "--equilibrium", str(place), game=TEN))
+    refused = run("mistakes", "uniform", "--player", "0", game=TEN)
+    assert told(refused) == [["exact", "--game", TEN]], "a plan is not a solution with all infosets"
+    # Games need none: the opponent is the plan, and so may the agent be.
+    for agent, more in (("uniform", ()), ("uniform", ("--equilibrium", place)), (place, ())):
+        found = run("lab", "score", agent, "--games", "20", "--json", *more, game=TEN).json
+        assert found["equilibrium"] == str(place) and found["best_0"] == pytest.approx(0.75, abs=1e-9)
+    assert found["loss"]["mean"] == pytest.approx(0, abs=1e-9) and found["lossy_games"] == 0
 
 
 def test_who_asks_for_a_list_gets_one():

@@ -176,6 +176,17 @@ def read(path: Path) -> Certificate:
     return Certificate(game, lower, upper, plans)
 
 
+def read_game(path: Path) -> Game:
+    """The game of a certificate; only its first lines are read.
+
+    Raises
+    ------
+    CertificateError
+        If anything is wrong with them.
+    """
+    return _game(Lines(path))
+
+
 def _game(lines: Lines) -> Game:
     """The game with these rules; the named one, if there is one."""
     if lines.next() != f"phantom certificate {VERSION}":

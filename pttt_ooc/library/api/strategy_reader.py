@@ -222,8 +222,13 @@ def required_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> In
     return known
 
 
-def best_solution(game: Game, data: Path) -> Path:
-    """The directory in `data` of the solution with the narrowest interval for the game's value; no plans.
+def best_solution(game: Game, data: Path, plans: bool = False) -> Path:
+    """The directory in `data` of the solution with the narrowest interval for the game's value.
+
+    Parameters
+    ----------
+    plans
+        Whether it may be a plan without a list of the game's infosets.
 
     Raises
     ------
@@ -237,11 +242,12 @@ def best_solution(game: Game, data: Path) -> Path:
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):
                 attrs = solution_attrs(strategies_of(results))
-                if attrs.get("listed") is not False:
+                if plans or attrs.get("listed") is not False:
                     interval = _value_in(attrs)
                     found.append((interval[1] - interval[0] if interval else math.inf, results))
     if not found:
-        check_listed(Config(game=game.name), "a solution that this command can read")
+        if not plans:
+            check_listed(Config(game=game.name), "a solution that this command can read")
         raise StoreError(
             f"There is no solution of {game.name} in {data}; `{solving_command(game.name, data)}` makes one, or name a "
             "strategy by --equilibrium."

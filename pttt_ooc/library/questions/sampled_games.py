@@ -31,7 +31,7 @@ def choose(strategy: Strategy, infoset: str, rng: np.random.Generator) -> int:
     ImpossibleInfosetError
         If it is not an infoset of the strategy's player.
     """
-    return _draw_attempt(row_at(strategy, infoset), rng)
+    return draw_attempt(row_at(strategy, infoset), rng)
 
 
 def sample_game(strategies: tuple[Strategy, Strategy], rng: np.random.Generator) -> History:
@@ -56,7 +56,7 @@ def sample_game(strategies: tuple[Strategy, Strategy], rng: np.random.Generator)
         own = [attempt.square for attempt in history.attempts if attempt.player == me]
         placed = history.placed[me] & ~game.setup_mask(me)
         row = _row(strategies[me], PackedAttempts(np.array(own, np.int64), placed))
-        history = history.step(_draw_attempt(row, rng))
+        history = history.step(draw_attempt(row, rng))
     return history
 
 
@@ -67,7 +67,7 @@ def _row(strategy: Strategy, attempts: PackedAttempts) -> SquareArray:
     return row
 
 
-def _draw_attempt(row: SquareArray, rng: np.random.Generator) -> int:
-    """A random square; rounding never chooses one with probability 0."""
+def draw_attempt(row: SquareArray, rng: np.random.Generator) -> int:
+    """A random square, by the probabilities in `row`; rounding never chooses one with probability 0."""
     total = np.cumsum(row)
     return int(np.searchsorted(total, rng.random() * total[-1], side="right"))

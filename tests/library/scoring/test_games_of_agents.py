@@ -11,7 +11,9 @@ from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.library.scoring import aivat
 from pttt_ooc.library.scoring.agent_answers import Manner
-from pttt_ooc.library.scoring.aivat import Heuristic, score_by_games
+from pttt_ooc.library.scoring.aivat import estimate_match, score_by_games
+from pttt_ooc.library.scoring.matches import MatchRecord
+from pttt_ooc.library.scoring.opponents import ListedOpponents
 from pttt_ooc.library.scoring.scores import score
 from tests.kits import naive
 from tests.kits.cli_runner import Runner
@@ -31,6 +33,10 @@ def strategies(game, both):
     return first, second
 
 
+def record_of(history, seat, **rest):
+    return MatchRecord(seat, tuple(attempt.square for attempt in history.attempts), **rest)
+
+
 def plays(game, tables):
     """All games that are played by two tables, with their probabilities, by a walk that knows nothing of estimates."""
     todo = [(1.0, naive.History.start(game), start(game))]
@@ -48,13 +54,13 @@ def plays(game, tables):
 def test_the_mean_of_the_estimate_over_all_games_is_the_value(game):
     """For an agent and an opponent that have nothing to do with an equilibrium."""
     agent, opponent = tables(game, 1), tables(game, 2)
-    heuristic = Heuristic(pttt.profile(*strategies(game, opponent)))
+    known = ListedOpponents(*strategies(game, opponent))
     for seat in (0, 1):
         both = (agent[0], opponent[1]) if seat == 0 else (opponent[0], agent[1])
         shares, estimates, payoffs = [], [], []
         for share, history in plays(game, both):
             shares.append(share)
-            estimates.append(heuristic.estimate(history, seat))
+            estimates.append(estimate_match(known, record_of(history, seat)).estimate)
             payoffs.append(history.returns[seat])
         shares, estimates, payoffs = map(np.array, (shares, estimates, payoffs))
         value = naive.value(game, *both) * (1 - 2 * seat)
@@ -77,18 +83,20 @@ def test_a_best_response_has_no_variance():
 
 @pytest.mark.slow
 def test_the_interval_covers_as_often_as_it_says():
-    """Simulated from the exact distribution of pairs of games, 4,000 scores of 100 games each."""
+    """Simulated from the exact distribution of games, 4,000 scores of 100 games each."""
     opponents = tables(GAME, 2)
-    heuristic = Heuristic(pttt.profile(*strategies(GAME, opponents)))
+    known = ListedOpponents(*strategies(GAME, opponents))
     rng, agent = np.random.default_rng(0), tables(GAME, 1)
-    sample, value, pairs, scores = np.zeros((4000, 50)), 0.0, 50, 4000
+    samples, value, games, scores = [], 0.0, 50, 4000
     for seat in (0, 1):
         both = (agent[0], opponents[1]) if seat == 0 else (opponents[0], agent[1])
-        found = [(share, heuristic.estimate(history, seat)) for share, history in plays(GAME, both)]
+        found = [
+            (share, estimate_match(known, record_of(history, seat)).estimate) for share, history in plays(GAME, both)
+        ]
         shares, estimates = map(np.array, zip(*found, strict=True))
-        sample -= rng.choice(estimates, size=(scores, pairs), p=shares / shares.sum()) / 2
+        samples.append(rng.choice(estimates, size=(scores, games), p=shares / shares.sum()))
         value -= naive.value(GAME, *both) * (1 - 2 * seat) / 2
-    intervals = [aivat.estimate(row) for row in sample]
+    intervals = [aivat.estimate_loss(*rows) for rows in zip(*samples, strict=True)]
     covered = np.mean([one.low <= value <= one.high for one in intervals])
     assert 0.935 < covered < 0.965
 
@@ -104,9 +112,15 @@ def test_the_interval_is_students():
     )
     for one in (scored.plain_payoff_0, scored.plain_payoff_1):
         assert -1 < one.mean < 1 and one.standard_error == pytest.approx(math.sqrt((1 - one.mean**2) / 9), abs=1e-12)
-    for one in (scored.loss, scored.payoff_0, scored.payoff_1, scored.plain_loss, scored.plain_payoff_0):
+    for one in (scored.payoff_0, scored.payoff_1, scored.plain_payoff_0, scored.plain_payoff_1):
         assert one.high - one.mean == pytest.approx(2.262157 * one.standard_error, rel=1e-6)
         assert one.mean - one.low == pytest.approx(2.262157 * one.standard_error, rel=1e-6)
+    # Two samples of sizes 2 and 3, with variances 1/2 and 4: Welch's degrees of freedom are between two of a table.
+    both = aivat.estimate_loss([1.0, 2.0], [0.0, 2.0, 4.0])
+    freedom = (0.25 + 4 / 3) ** 2 / (0.25**2 / 1 + (4 / 3) ** 2 / 2)
+    assert (both.mean, both.standard_error) == pytest.approx((-1.75, math.sqrt(0.25 + 4 / 3) / 2), abs=1e-12)
+    assert 2 < freedom < 3 and 3.182 < (both.high - both.mean) / both.standard_error < 4.303
+    assert scored.loss.high - scored.loss.mean == pytest.approx(scored.loss.mean - scored.loss.low)
 
 
 @pytest.mark.slow

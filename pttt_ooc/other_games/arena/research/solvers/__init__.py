@@ -6,7 +6,8 @@ rows do not count.  ``draw_proofs``: proofs of these.  ``pairings``: draws by pa
 
 Of Ultimate: ``endings``: positions from random games, the value of each move, and how often agents keep it.
 ``claims``: what players can force, with proofs: in endings, and with open boards.  ``attack``: how far back from their
-ends games are solved.  ``move_ratings``: what the moves of a game lost.
+ends games are solved.  ``move_ratings``: what the moves of a game lost.  ``openspiel_replays``: what is true about
+games that OpenSpiel wrote down.
 
 ``row_commands``: of k-in-a-row.  ``commands``: of all others, and of trainings.
 """
