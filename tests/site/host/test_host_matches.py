@@ -133,9 +133,10 @@ def test_estimates_are_unbiased(player):
     rng, habits = random.Random(3), {}
 
     def habit(infoset, legal):
-        return habits.setdefault(infoset, (rng.random() < 0.1, rng.choice(legal)))
+        """It resigns where its latest attempt has failed, and else attempts some square."""
+        return infoset.endswith("."), habits.setdefault(infoset, rng.choice(legal))
 
-    todo, payoff, estimate, values = [(start(opponents.game), 1.0)], 0.0, 0.0, set()
+    todo, payoff, estimate, values, resigned = [(start(opponents.game), 1.0)], 0.0, 0.0, set(), 0.0
     while todo:
         history, weight = todo.pop()
         mine = history.player == player
@@ -145,12 +146,13 @@ def test_estimates_are_unbiased(player):
             payoff += weight * (-1 if given_up else history.returns[player])
             estimate += weight * found
             values.add(round(found, 9))
+            resigned += weight * given_up
         elif mine:
             todo.append((history.step(square), weight))
         else:
             row = opponents.probabilities(opponent, history.infoset(1 - player))
             todo += [(history.step(square), weight * row[square]) for square in history.legal()]
-    assert estimate == pytest.approx(payoff, abs=1e-12) and len(values) > 1
+    assert estimate == pytest.approx(payoff, abs=1e-12) and len(values) > 1 and resigned > 0.01
 
 
 def test_the_database_has_no_token(in_memory, matches):

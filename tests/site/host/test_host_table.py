@@ -44,7 +44,8 @@ def test_the_loss_has_welchs_interval():
     assert (still.mean, still.low, still.high) == (-0.125, -0.125, -0.125)
     assert played_row("few", "AIVAT", (Sample(9, 0, 1), Sample(90, 0, 1)), 0, 99) is None
     assert played_row("rare", "AIVAT", (Sample(10, 0, 1), Sample(10, 0, 1)), 5, 9).low is None
-    assert played_row("some", "AIVAT", (Sample(10, 0, 1), Sample(10, 0, 1)), 5, 10).refused == 0.25
+    some = played_row("some", "AIVAT", (Sample(10, 0, 1), Sample(10, 0, 1)), 5, 10)
+    assert some.refused == 0.25 and some.low < 0 < some.high
 
 
 def test_the_ladder_is_the_same_table():
@@ -76,6 +77,7 @@ def test_agents_that_play_are_in_the_table(app, matches, clock):
     found = {row["agent"]: row for row in Program(app).client.get(f"{HOST}/table?game={GAME}").json()["rows"]}
     assert [*found] == ["me", "idle"] and found["me"]["way"] == found["idle"]["way"] == "AIVAT"
     assert (found["idle"]["count"], found["idle"]["score"]) == (20, pytest.approx(1))
+    assert found["idle"]["low"] is not None  # all of its games have a loss
     one = found["me"]
     with matches.store.database.reading() as session:
         rows = [row for row in session.query(HostMatch) if row.owner == "agent:1" and row.opponent == "solution"]
