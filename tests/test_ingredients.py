@@ -191,14 +191,15 @@ def test_functions_that_change_places_count():
 
         return jit.piece(inner)
 
-    def both(one, two):
+    def all_three(one, two, three):
         def function():
-            return one() - two()
+            return one() - two() * three()
 
         return ingredients(function)[0]
 
     one, two = (made(0, made(number, None)) for number in (1, 2))
-    assert both(one, two) == both(one, two) != both(two, one)
+    assert all_three(one, two, one) == all_three(one, two, one) != all_three(two, one, two)
+    assert all_three(one, two, one) != all_three(one, two, two)
 
 
 def test_functions_that_call_themselves_and_one_another_have_an_end():
