@@ -5,7 +5,8 @@
     pttt lab score player0.cleanrl_model player1.cleanrl_model --game dark-hex-3x3-classical
 
 The games are the package's PettingZoo environments; nothing else of the package is used.  An observation has the
-player's marks and failed attempts, but not their order, so that the networks cannot tell some infosets apart.
+player's marks and failed attempts, but not their order, so that the networks cannot tell some infosets apart; with
+--observations "information state" they can.
 """
 
 import argparse
@@ -101,13 +102,14 @@ def main():
     parser.add_argument("--game", default="dark-hex-3x3-classical", help="as `pttt info` lists them")
     parser.add_argument("--steps", type=int, default=200_000, help="attempts of each player")
     parser.add_argument("--entropy", type=float, default=0.05, help="weight of the entropy")
+    parser.add_argument("--observations", default="marks", help="or: information state")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
-    envs = [environment(f"phantom:{options.game}") for _ in range(64)]
-    actions = envs[0].action_space("player_0").n
-    agents = [Agent(2 * actions, actions) for _ in (0, 1)]
+    envs = [environment(f"phantom:{options.game}", observations=options.observations) for _ in range(64)]
+    inputs = int(np.prod(envs[0].observation_space("player_0")["observation"].shape))
+    agents = [Agent(inputs, envs[0].action_space("player_0").n) for _ in (0, 1)]
     optimizers = [torch.optim.Adam(agent.parameters(), lr=1e-3, eps=1e-5) for agent in agents]
     made = 0
     while made < options.steps:

@@ -19,8 +19,8 @@ from pttt_ooc.other_games.environments.catalogue import environment
 class AgainstUniform(gymnasium.Env):
     """One player's side of a game of two."""
 
-    def __init__(self, game, player):
-        self.env, self.me = environment(f"phantom:{game}"), f"player_{player}"
+    def __init__(self, game, player, observations="marks"):
+        self.env, self.me = environment(f"phantom:{game}", observations=observations), f"player_{player}"
         self.observation_space = self.env.observation_space(self.me)["observation"]
         self.action_space = self.env.action_space(self.me)
 
@@ -31,7 +31,7 @@ class AgainstUniform(gymnasium.Env):
         super().reset(seed=seed)  # makes np_random, of which the opponent's attempts are drawn
         self.env.reset(seed=seed)
         self.let_the_other_play()
-        return self.env.observe(self.me)["observation"], {}
+        return self.env.observe(self.me)["observation"], self.env.infos[self.me]
 
     def let_the_other_play(self):
         while self.env.agent_selection != self.me and not any(self.env.terminations.values()):
@@ -41,18 +41,19 @@ class AgainstUniform(gymnasium.Env):
     def step(self, action):
         self.env.step(int(action))
         self.let_the_other_play()
-        over = self.env.terminations[self.me]
-        return self.env.observe(self.me)["observation"], self.env.rewards[self.me], over, False, {}
+        over, infos = self.env.terminations[self.me], self.env.infos[self.me]
+        return self.env.observe(self.me)["observation"], self.env.rewards[self.me], over, False, infos
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="dark-hex-3x3-classical", help="as `pttt info` lists them")
     parser.add_argument("--steps", type=int, default=30_000, help="attempts of each player")
+    parser.add_argument("--observations", default="marks", help="or: information state")
     options = parser.parse_args()
     torch.set_num_threads(1)
     for player in (0, 1):
-        env = AgainstUniform(options.game, player)
+        env = AgainstUniform(options.game, player, options.observations)
         model = MaskablePPO("MlpPolicy", env, gamma=1.0, seed=player, device="cpu")
         model.learn(options.steps)
         model.save(f"player{player}.zip")

@@ -16,6 +16,7 @@ from pttt_ooc.errors import MissingExtraError
 
 EXTRAS = {
     "arena": ("choix", "scipy", "statsmodels"),
+    "batched": ("jax",),
     "bots": ("pandas", "sklearn"),
     "cluster": ("dask_jobqueue", "distributed"),
     "deep": ("jax",),

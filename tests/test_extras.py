@@ -50,7 +50,7 @@ def test_the_extras_are_those_of_the_project():
 def test_the_libraries_that_make_installs_run_all_commands():
     [everything] = DECLARED["all"]
     named = everything.removeprefix("pttt-ooc[").removesuffix("]").split(",")
-    assert {*named} == {"workflow", *EXTRAS} - {"cluster", "deep", "mcp", "openspiel", "scoring"}
+    assert {*named} == {"workflow", *EXTRAS} - {"batched", "cluster", "deep", "mcp", "openspiel", "scoring"}
 
 
 @pytest.mark.parametrize(("name", "module"), ONE, ids=" ".join)

@@ -34,6 +34,7 @@ NEEDS = {
     "needs sb3_contrib": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnxruntime": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnx,": ("of agents in files", "", "pip install onnx"),
+    "needs pgx": ("of environments, by pgx", "", "pip install pgx"),
     "no make": ("of make", "make", ""),
     "no unshare": ("of bots behind walls", "util-linux", ""),
 }

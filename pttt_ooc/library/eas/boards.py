@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 from pttt_ooc.errors import GameError
 from pttt_ooc.games.rules.game import Game
+from pttt_ooc.games.rules.information_state import Kind, kind_of, tensor_size
 from pttt_ooc.library.api.games import game, placement_game
 
 CELLS = 9
-
-Kind = Literal["pttt", "dark hex"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Board:
     @property
     def infostate_size(self) -> int:
         """Number of entries of an information-state tensor: states of cells, then the sequence of own attempts."""
-        return self.all_cells * (3 if self.kind == "pttt" else 9) + self.all_cells**2
+        return tensor_size(self.kind, self.all_cells)
 
     @property
     def cells(self) -> slice:
@@ -95,9 +93,8 @@ def corner_dark_hex() -> Board:
 
 
 def board_of(game: Game) -> Board:
-    """The board of any game: its tensor is that of tic-tac-toe if both players win with the same sets of squares."""
-    kind: Kind = "pttt" if game.winning_sets[0] == game.winning_sets[1] else "dark hex"
-    return Board(kind, game, 0, game.setup, game.squares)
+    """The board of any game."""
+    return Board(kind_of(game), game, 0, game.setup, game.squares)
 
 
 def checked_player(player: int) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.errors import StrategyError
+from pttt_ooc.games.rules.information_state import STATES
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.games.structure.views import Ints
@@ -58,7 +59,10 @@ class AgentTensor:
         if isinstance(observe, Checkpoint):
             self._manner = manner._replace(outputs=observe.meaning(manner.greedy))
         self._infostates = Infostates(board, index, player)
-        self._attempts = slice(board.infostate_size - board.all_cells**2, None)
+        states, squares = STATES[board.kind], index.game.squares
+        # Where tensors tell that nothing is known of a square: then it may be attempted.
+        step = 1 if board.kind == "pttt" else states.number
+        self._empty = slice(states.empty, states.empty + squares * step, step)
 
     def __getitem__(self, part: slice) -> Answers:
         out = np.empty((part.stop - part.start, self.shape[1]))
@@ -77,8 +81,7 @@ class AgentTensor:
             If the agent's answers are not a strategy.
         """
         infostates = self._infostates.of(nodes)
-        tried = infostates[:, self._attempts].reshape(len(nodes), -1, self.shape[1])
-        legal: NDArray[np.bool_] = np.logical_not(tried.any(axis=1))
+        legal = np.ascontiguousarray(infostates[:, self._empty])
         with errors_of(f"The agent failed at {len(nodes):,} infosets of player {self._player}"):
             answers = self._observe(infostates, legal, self._player)
         answers = checked_answers(answers, (len(nodes), self.shape[1]))

@@ -267,11 +267,23 @@ def _of_nashbench(policy: Any) -> Observe:
     """nashbench calls a policy for one infoset, under `vmap`; its observation is the seat, then OpenSpiel's tensor."""
     with imports("A policy of nashbench"):
         import jax
-    batched = jax.jit(jax.vmap(policy))
+    many = jax.vmap(policy)
+
+    def ask(infostates: Any, legal: Any, seat: Any) -> Any:
+        seats = jax.numpy.broadcast_to(seat, (len(infostates), 2))
+        return many(jax.numpy.concatenate([seats, infostates], axis=1).astype(np.float32), legal)
+
+    compiled, devices = jax.jit(ask), None
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        seats = np.broadcast_to(np.eye(2, dtype=np.float32)[player], (len(infostates), 2))
-        return np.asarray(batched(np.hstack([seats, infostates.astype(np.float32)]), legal))
+        nonlocal devices
+        seat = np.eye(2, dtype=np.bool_)[player]
+        if devices is None:
+            # Weights that are bound to a device take a computation there unless it is compiled: then its inputs do.
+            first = ask(infostates[:1], legal[:1], seat)
+            devices = [*first.devices()] if getattr(first, "committed", False) else []
+        given = jax.device_put((infostates, legal, seat), devices[0] if len(devices) == 1 else None)
+        return np.asarray(compiled(*given))
 
     return observe
 
@@ -283,8 +295,10 @@ def _of_torch(network: Any, torch: Any) -> Observe:
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
         given = torch.from_numpy(inputs_of(infostates, legal.shape[1], player, size))
-        with torch.no_grad():  # on the network's device, and in its precision
-            return cast(Answers, network(given.to(parameters[0]) if parameters else given))
+        with torch.no_grad():  # on the network's device, and in its precision; bytes travel faster than numbers
+            if not parameters:
+                return cast(Answers, network(given.float()))
+            return cast(Answers, network(given.to(parameters[0].device).to(parameters[0].dtype)))
 
     network.eval()
     return observe

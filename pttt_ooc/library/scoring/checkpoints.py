@@ -85,8 +85,8 @@ def environment_observations(infostates: NDArray[np.bool_], squares: int, player
     return np.stack([marks[:, player], marks[:, 1 - player]], axis=2).astype(np.int8)
 
 
-def inputs_of(infostates: NDArray[np.bool_], squares: int, player: int, size: int | None) -> NDArray[np.float32]:
-    """The inputs of a network that takes `size` numbers: float32, shape (infosets, size).
+def inputs_of(infostates: NDArray[np.bool_], squares: int, player: int, size: int | None) -> NDArray[np.bool_]:
+    """The inputs of a network that takes `size` numbers, all 0 or 1: bool, shape (infosets, size).
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ def inputs_of(infostates: NDArray[np.bool_], squares: int, player: int, size: in
         If it takes neither information states nor observations of the environment.
     """
     if size in (None, infostates.shape[1]):
-        return infostates.astype(np.float32)
+        return infostates
     if size == 2 * squares:
-        return environment_observations(infostates, squares, player).reshape(-1, size).astype(np.float32)
+        return environment_observations(infostates, squares, player).reshape(-1, size).astype(np.bool_)
     raise ConfigError(
         f"The network takes {size} numbers, but information states have {infostates.shape[1]}, and the environment's "
         f"observations {2 * squares}."
@@ -160,7 +160,7 @@ def _onnx(path: Path) -> Observe:
     size = width if isinstance(width, int) else None
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        given = inputs_of(infostates, legal.shape[1], player, size)
+        given = inputs_of(infostates, legal.shape[1], player, size).astype(np.float32)
         return cast(Answers, session.run(None, {inputs[0].name: given})[0])
 
     return observe
@@ -187,7 +187,7 @@ def _cleanrl(path: Path) -> Observe:
     activation = np.tanh if part == "actor" else lambda x: np.maximum(x, 0)
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        x = inputs_of(infostates, legal.shape[1], player, layers[0][0].shape[0])
+        x = inputs_of(infostates, legal.shape[1], player, layers[0][0].shape[0]).astype(np.float32)
         for number, (matrix, bias) in enumerate(layers, start=1):
             x = x @ matrix + bias
             if number < len(layers):
@@ -234,7 +234,7 @@ def _stable_baselines(path: Path) -> Observe:
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
         seen = inputs_of(infostates, legal.shape[1], player, int(np.prod(shape))).reshape(-1, *shape)
-        given: Any = torch.from_numpy(seen)
+        given: Any = torch.from_numpy(seen).float()
         if by_name:
             given = {"observation": given, "action_mask": torch.from_numpy(legal.astype(np.float32))}
         with torch.no_grad():

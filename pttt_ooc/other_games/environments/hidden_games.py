@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal, get_args
+
 import numpy as np
 
-from pttt_ooc.games.rules.game import Game
+from pttt_ooc.errors import ConfigError
+from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
+from pttt_ooc.games.rules.information_state import information_state, kind_of, tensor_size
+from pttt_ooc.games.rules.infoset_text import attempts_of
 from pttt_ooc.games.rules.play import start
+from pttt_ooc.games.structure.row_numbers import row_of, row_tables
 from pttt_ooc.other_games.environments.turns import Numbers, TurnEnvironment
 from pttt_ooc.other_games.smbc.match_play import new_match
 from pttt_ooc.other_games.smbc.rules import GOALS, SQUARES, Rules
 
+Observations = Literal["marks", "information state"]
+
 
 class PhantomEnvironment(TurnEnvironment):
-    """A phantom game: a player sees their own marks and their failed attempts."""
+    """A phantom game: a player sees their own marks and their failed attempts.
 
-    def __init__(self, game: Game, render_mode: str | None = None) -> None:
-        self.game = game
-        super().__init__(f"phantom:{game.name}", game.squares, (game.squares, 2), 1, render_mode)
+    Parameters
+    ----------
+    game
+        The rules.
+    render_mode
+        None or ``"ansi"``.
+    observations
+        ``"marks"``, int8, shape (squares, 2): the player's own marks, and their failed attempts.  Their order is
+        forgotten, so that a learner plays the same at several infosets, such as ``|0*4.`` and ``|4.0*``.
+        ``"information state"``, int8, shape (size,): OpenSpiel's tensor, which has the order, too.  This is perfect
+        recall: each infoset of a player has a tensor of its own.  The tensors of the two players may be equal.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such mode, or no such kind of observation.
+
+    Notes
+    -----
+    ``infos[agent]`` has the text of what the player knows (``infoset``), the legal actions (``action_mask``, as in the
+    observation), and ``row``: the number of the infoset in the default order of the course's files, from 0, if the
+    player is to move; otherwise, and on boards of more than ten squares, None.
+    """
+
+    def __init__(self, game: Game, render_mode: str | None = None, observations: Observations = "marks") -> None:
+        if observations not in get_args(Observations):
+            raise ConfigError(f"Observations are 'marks' or 'information state', not {observations!r}.")
+        self.game, self.observations, self._kind = game, observations, kind_of(game)
+        shape = (game.squares, 2) if observations == "marks" else (tensor_size(self._kind, game.squares),)
+        self._rows = row_tables(game) if game.squares <= MOST_ENUMERATED_SQUARES else None
+        super().__init__(f"phantom:{game.name}", game.squares, shape, 1, render_mode)
 
     def _begin(self) -> None:
         self.history = start(self.game)
@@ -37,7 +73,18 @@ class PhantomEnvironment(TurnEnvironment):
         first, second = self.history.returns
         return float(first), float(second)
 
+    def _info(self, player: int) -> dict[str, Any]:
+        mask = self._mask(player)
+        info: dict[str, Any] = {"infoset": self.history.infoset(player), "action_mask": mask, "row": None}
+        if self._rows is not None and mask.any():
+            own = [(one.square, one.placed) for one in self.history.attempts if one.player == player]
+            info["row"] = row_of(self._rows[player], own)
+        return info
+
     def _observation(self, player: int) -> Numbers:
+        if self.observations == "information state":
+            own = attempts_of(self.history.infoset(player))
+            return information_state(self._kind, self.game.squares, player, own).astype(np.int8)
         marks = np.zeros((self.game.squares, 2), dtype=np.int8)
         for square in range(self.game.squares):
             placed = self.history.placed[player] >> square & 1

@@ -68,9 +68,9 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._begin()
         self.agent_selection = self.possible_agents[self._to_move()]
+        self._inform()
 
     def step(self, action: Any) -> None:
         """Let the selected player act."""
@@ -92,15 +92,25 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
             self.rewards = dict(zip(self.possible_agents, returns, strict=True))
             self.terminations = dict.fromkeys(self.agents, True)
             self.agent_selection = self.possible_agents[1 - player]
+        self._inform()
         self._accumulate_rewards()
+
+    def _inform(self) -> None:
+        self.infos: dict[str, dict[str, Any]] = {
+            agent: self._info(player) for player, agent in enumerate(self.possible_agents)
+        }
 
     def observe(self, agent: str) -> dict[str, Any]:
         """A player's observation and legal actions."""
-        space = self.observation_space(agent)
-        mask = np.zeros(space["action_mask"].shape, dtype=np.int8)
+        player = self.possible_agents.index(agent)
+        return {"observation": self._observation(player), "action_mask": self._mask(player)}
+
+    def _mask(self, player: int) -> Numbers:
+        agent = self.possible_agents[player]
+        mask = np.zeros(self.action_spaces[agent].n, dtype=np.int8)
         if agent == self.agent_selection and not self.terminations[agent]:
             mask[self._legal()] = 1
-        return {"observation": self._observation(self.possible_agents.index(agent)), "action_mask": mask}
+        return mask
 
     def render(self) -> str | None:
         """The board as text, if the mode is ``"ansi"``."""
@@ -124,6 +134,10 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
     @abstractmethod
     def _returns(self) -> tuple[float, float] | None:
         """Both players' rewards at the end; None before."""
+
+    def _info(self, player: int) -> dict[str, Any]:
+        """What else a player is told."""
+        return {}
 
     @abstractmethod
     def _observation(self, player: int) -> Numbers: ...

@@ -13,7 +13,7 @@ import pytest
 import pttt_ooc as pttt
 from pttt_ooc.errors import ConfigError, MissingExtraError, StrategyError
 from pttt_ooc.library.scoring import checkpoints
-from pttt_ooc.library.scoring.agents import find_agent
+from pttt_ooc.library.scoring.agents import find_agent, observer
 from pttt_ooc.library.scoring.aivat import score_by_games
 from pttt_ooc.library.scoring.scores import agent_strategy, score
 from pttt_ooc.other_games.environments.catalogue import environment
@@ -91,6 +91,23 @@ def test_a_policy_of_nashbench():
     both = [{t: row.tolist() for t, row in agent_strategy(GAME, p, policy).items()} for p in (0, 1)]
     best = [naive.best_response_value(GAME, p, both[1 - p]) for p in (0, 1)]
     assert score(GAME, policy).mean_exploitability == pytest.approx(sum(best) / 2, abs=1e-6), "what nashbench defines"
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_a_policy_of_nashbench_is_asked_where_its_weights_are(monkeypatch, bound):
+    """Compiled code would ignore the device of weights; so the inputs are brought there, but only if they are bound."""
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    rng, device, places, put = np.random.default_rng(2), jax.devices()[0], [], jax.device_put
+    matrix = rng.normal(size=(2 + size_of("infostates"), SQUARES)).astype(np.float32)
+    weights = put(matrix, device) if bound else jax.numpy.array(matrix)
+    assert weights.committed == bound
+    monkeypatch.setattr(jax, "device_put", lambda what, where=None: places.append(where) or put(what, where))
+    asked = observer(lambda observation, legal_action_mask: observation @ weights + legal_action_mask)
+    for player in (0, 1):
+        infostates, legal = (rng.random((5, size)) < 0.5 for size in (size_of("infostates"), SQUARES))
+        seen = np.concatenate([np.tile(np.eye(2)[player], (5, 1)), infostates], axis=1)
+        assert np.abs(asked(infostates, legal, player) - (seen @ matrix + legal)).max() < 1e-5
+    assert places == [device if bound else None] * 2
 
 
 # ---------------------------------------------------------------------------------------------

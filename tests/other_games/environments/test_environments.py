@@ -10,7 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pttt_ooc as pttt
 from pttt_ooc.errors import ConfigError, GameError, UnknownGameError
+from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.library.api.openspiel import load_game
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.environments.catalogue import environment
 
@@ -29,11 +32,15 @@ GAMES = (
     "secret-goals:to2+fill",
 )
 
+OBSERVATIONS = ("marks", "information state")
+WHOLE = [(name, "marks") for name in GAMES]
+WHOLE += [(name, "information state") for name in (*GAMES, "phantom:dark-hex-2x3-abrupt") if name.startswith("phantom")]
+
 pettingzoo = pytest.importorskip("pettingzoo", reason="PettingZoo is an extra")
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_pettingzoo_accepts_the_environment(name):
+@pytest.mark.parametrize(("name", "observations"), WHOLE)
+def test_pettingzoo_accepts_the_environment(name, observations):
     from pettingzoo.test import api_test
 
     with warnings.catch_warnings():
@@ -41,14 +48,14 @@ def test_pettingzoo_accepts_the_environment(name):
         warnings.filterwarnings("ignore", "Observation numpy array is all zeros")  # an empty board
         for text in ("Observation space for each agent", "Observation is not a NumPy array"):
             warnings.filterwarnings("ignore", text)  # it is a dictionary, with the mask
-        api_test(environment(name), num_cycles=300)
+        api_test(environment(name, observations=observations), num_cycles=300)
 
 
-@pytest.mark.parametrize("name", GAMES)
-def test_a_seed_gives_the_same_games_again(name):
+@pytest.mark.parametrize(("name", "observations"), WHOLE)
+def test_a_seed_gives_the_same_games_again(name, observations):
     from pettingzoo.test import seed_test
 
-    seed_test(lambda: environment(name), num_cycles=20)
+    seed_test(lambda: environment(name, observations=observations), num_cycles=20)
 
 
 @pytest.mark.parametrize(("name", "compiles"), [("phantom", False), ("secret-goals", False), ("mnk", True)])
@@ -68,15 +75,16 @@ def test_a_mode_that_there_is_not_is_refused(name, mode):
         environment(name, render_mode=mode)
 
 
+@pytest.mark.parametrize("observations", OBSERVATIONS)
 @pytest.mark.parametrize("player", [0, 1])
-def test_the_environment_in_the_examples_is_one_of_gymnasium(monkeypatch, player):
+def test_the_environment_in_the_examples_is_one_of_gymnasium(monkeypatch, player, observations):
     """Its learner is another library, which need not be here."""
     from gymnasium.utils.env_checker import check_env
 
     for library in ("torch", "sb3_contrib"):
         monkeypatch.setitem(sys.modules, library, types.SimpleNamespace(MaskablePPO=None))
     example = runpy.run_path(str(Path(__file__).parents[3] / "examples/stable_baselines.py"))["AgainstUniform"]
-    env = example("mini-2x3k2-abrupt", player)
+    env = example("mini-2x3k2-abrupt", player, observations)
     check_env(env, skip_render_check=True)
 
     def seen(seed):
@@ -143,6 +151,80 @@ def test_phantom_players_see_only_their_own_attempts():
     play(env, [4, 4])
     assert env.agent_selection == "player_1"
     assert 4 not in np.flatnonzero(env.observe("player_1")["action_mask"])
+
+
+def random_games(env, games, seed=1):
+    """Let random players play; each agent with the environment as it is before the agent's attempt."""
+    rng = np.random.default_rng(seed)
+    for _ in range(games):
+        env.reset()
+        while not any(env.terminations.values()):
+            yield env.agent_selection
+            env.step(rng.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])))
+
+
+@pytest.mark.parametrize("name", ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-2x3-classical"])
+def test_information_states_are_those_of_openspiel(name):
+    """Bit by bit, for both players after each attempt, and after the end."""
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    env, seen = environment(f"phantom:{name}", observations="information state"), set()
+    for _ in random_games(env, 30):
+        state = load_game(named_game(name)).new_initial_state()
+        for attempt in env.history.attempts:
+            state.apply_action(attempt.square)
+        for player, agent in enumerate(env.possible_agents):
+            found = env.observe(agent)["observation"]
+            assert found.dtype == np.int8 and found.tolist() == state.information_state_tensor(player)
+            seen.add(found.tobytes())
+    assert len(seen) > 40
+
+
+@pytest.mark.parametrize("name", ["mini-2x3k2-classical", "dark-hex-2x3-abrupt", "pttt-abrupt-after-0-5-1-8-3"])
+def test_infosets_are_told_whole(name):
+    """Marks take some infosets for one; information states, rows and texts do not."""
+    env, game, known = environment(f"phantom:{name}"), named_game(name), ({}, {})
+    whole = environment(f"phantom:{name}", observations="information state")
+    for agent in random_games(env, 400):
+        player, history = env.possible_agents.index(agent), env.history
+        whole.reset()
+        for attempt in history.attempts:
+            whole.step(attempt.square)
+        assert whole.infos[agent]["infoset"] == env.infos[agent]["infoset"] == history.infoset(player)
+        seen, info = env.observe(agent), env.last()[-1]
+        assert (info["action_mask"] == seen["action_mask"]).all() and info == whole.last()[-1] | info
+        other = env.infos[f"player_{1 - player}"]
+        assert other["row"] is None and not other["action_mask"].any()
+        assert other["infoset"] == history.infoset(1 - player)
+        facts = info["row"], seen["observation"].tobytes(), whole.observe(agent)["observation"].tobytes()
+        assert known[player].setdefault(info["infoset"], facts) == facts
+    texts = [list(pttt.Strategy.uniform(game, player)) for player in (0, 1)]
+    for player in (0, 1):
+        rows, marks, states = map(set, zip(*known[player].values(), strict=True))
+        assert len(rows) == len(states) == len(known[player]) > len(marks) > 1
+        assert all(texts[player][row] == text for text, (row, *_) in known[player].items())
+
+
+def test_infos_after_the_end_have_no_row():
+    env = environment("phantom:mini-2x2k2-abrupt")
+    play(env, [0, 1, 2])
+    assert [env.infos[agent]["row"] for agent in env.possible_agents] == [None, None]
+    assert [env.infos[agent]["infoset"] for agent in env.possible_agents] == ["|0*2*", "|1*"]
+    play(env, [0, 0, 0])
+    assert env.terminations["player_0"] and env.infos["player_0"]["row"] is None, "an illegal attempt ends the game"
+
+
+def test_boards_that_cannot_be_listed_have_no_rows():
+    env = environment("phantom:pttt-3x4k3-abrupt", observations="information state")
+    play(env, [11, 0])
+    assert env.infos["player_0"] == {"infoset": "|b*", "row": None, "action_mask": env.infos["player_0"]["action_mask"]}
+    assert env.observe("player_0")["observation"].shape == (12 * 3 + 144,)
+
+
+def test_observations_that_there_are_not_are_refused():
+    with pytest.raises(ConfigError, match="'marks' or 'information state', not 'planes'"):
+        environment("phantom", observations="planes")
+    with pytest.raises(ConfigError, match="^ultimate has no observations 'information state'"):
+        environment("ultimate", observations="information state")
 
 
 def secret_goals(seed, actions, name="secret-goals"):

@@ -227,8 +227,21 @@ def train(
     os.environ["NPROC"] = "1"  # XLA splits sums among so many threads
     import jax
 
-    jax.config.update("jax_platforms", "cpu")
+    with jax.default_device(jax.devices("cpu")[0]):
+        _fit(jax, game, directories, output, epochs, games_held, without, decay, draw)
 
+
+def _fit(
+    jax: Any,
+    game: Game,
+    directories: list[Path],
+    output: Path,
+    epochs: float,
+    games_held: int,
+    without: list[str],
+    decay: float,
+    draw: float,
+) -> None:
     arrays, held = read(game, directories, games_held, decay, draw)
     rng = np.random.default_rng(SEED)
     places = np.concatenate([np.argsort(IMAGE, axis=1), np.full((8, 1), 9)], axis=1)
