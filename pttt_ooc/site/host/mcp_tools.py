@@ -23,8 +23,9 @@ from pttt_ooc.site.host.host_api import OpenOut, OpponentOut, opponents_out
 from pttt_ooc.site.host.match_view import MatchView
 from pttt_ooc.site.host.matches import Matches
 from pttt_ooc.site.host.tokens import HostAgent
+from pttt_ooc.site.service.wire import BusyError
 
-_PREPARING_SECONDS = 120.0  # seconds that `begin_match` waits for an opponent
+_PREPARING_SECONDS = 45.0  # seconds that `begin_match` waits for an opponent; many clients give up after a minute
 _INSTRUCTIONS = (
     "Play phantom games against opponents that are solved exactly. list_games names games and opponents; the rules of "
     "a game are the resource rules://GAME. begin_match begins a match; then call attempt until the match is over. You "
@@ -130,12 +131,12 @@ def _add_rules(server: MCPServer[Any], name: str, text: str) -> None:
 
 
 def _begin(matches: Matches, agent: HostAgent, game: str, opponent: str, player: int) -> MatchView:
-    """Begin a match; wait while its opponent is getting ready for the first time."""
+    """Begin a match; wait while the answerer starts, or the opponent is getting ready for the first time."""
     until = time.monotonic() + _PREPARING_SECONDS
     while True:
         try:
             return matches.begin(agent, game, opponent, player)
-        except PreparingError:
+        except (PreparingError, BusyError):
             if time.monotonic() > until:
                 raise
             time.sleep(0.5)
