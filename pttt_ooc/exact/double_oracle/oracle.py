@@ -372,6 +372,11 @@ class DoubleOracle:
         """The last linear program, its basis and its plans; None before the first."""
         return self._program.last
 
+    @property
+    def is_inside(self) -> bool:
+        """Whether the last plans are inside of the optimal face of the restricted game, and no vertex."""
+        return self._solver in (Solver.INSIDE, Solver.FACE, Solver.WHOLE_FACE)
+
     def _drop_unplayed(self) -> None:
         """Leave out what plans do not play, if that is most of a large restricted game; responses may bring it back.
 

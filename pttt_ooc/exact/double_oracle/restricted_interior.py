@@ -60,8 +60,7 @@ def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True, project
         If HiGHS does not solve the program.
     """
     program, found, face = face_of(plans, won, presolve)
-    rough = np.where(face.played[0], face.reach[0], 0.0), np.where(face.played[1], face.reach[1], 0.0)
-    best = InsidePlans(rough, gap(plans, won, rough))
+    best = InsidePlans(face.clean_reach, gap(plans, won, face.clean_reach))
     if not project or best.loss <= ROUNDING:
         return best
     exact = _project(program, found, face)
@@ -86,6 +85,11 @@ class Face(NamedTuple):
     values: tuple[Floats, Floats]
     played: tuple[Bools, Bools]
     tight: tuple[Bools, Bools]
+
+    @property
+    def clean_reach(self) -> tuple[Floats, Floats]:
+        """The reach without noise."""
+        return np.where(self.played[0], self.reach[0], 0.0), np.where(self.played[1], self.reach[1], 0.0)
 
 
 def face_of(plans: Plans, won: WonHistories, presolve: bool = True) -> tuple[Program, Inside, Face]:
