@@ -151,7 +151,7 @@ def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int |
         tell("an interval up to rounding; now in fractions", always=True)
         return proven_interval(game, oracle.plans)
     tell("an equilibrium up to rounding; now in fractions", always=True)
-    return exact_equilibrium(game, oracle.plans, tell_progress, oracle.checked_program)
+    return exact_equilibrium(game, oracle.plans, tell_progress, oracle.checked_program, oracle.is_inside)
 
 
 def _of_pair(

@@ -75,6 +75,24 @@ class Solution:
     basis: Basis
 
 
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """An optimal solution that is no vertex: inside of the optimal face, up to a tolerance.
+
+    Attributes
+    ----------
+    values, costs : float64 (c,)
+        Of columns: their values, and how much the objective loses for each unit by which one is moved.
+    activities, multipliers : float64 (r,)
+        Of rows.
+    """
+
+    values: Floats
+    costs: Floats
+    activities: Floats
+    multipliers: Floats
+
+
 def solve(program: ColumnProgram, options: Mapping[str, Any], start: Basis | None = None) -> Solution:
     """Solve a program, from a basis if there is one; for the options see the documentation of HiGHS.
 
@@ -93,13 +111,37 @@ def solve(program: ColumnProgram, options: Mapping[str, Any], start: Basis | Non
         basis.valid = True
         basis.col_status, basis.row_status = ([kinds[k] for k in part] for part in start)
         solver.setBasis(basis)
-    with ThreadPoolExecutor(1, "HiGHS") as own:
-        own.submit(solver.run).result()
-    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        raise UnsolvedError(_ending(solver, words))
+    _run(solver, words)
     solution, found = solver.getSolution(), solver.getBasis()
     columns, rows = (np.array([int(k) for k in part], np.int8) for part in (found.col_status, found.row_status))
     return Solution(np.array(solution.col_value), np.array(solution.row_dual), (columns, rows))
+
+
+def solve_inside(program: ColumnProgram, options: Mapping[str, Any]) -> Inside:
+    """Solve a program by the interior point method, without the crossover to a vertex that usually follows.
+
+    Raises
+    ------
+    UnsolvedError
+        If HiGHS finds no optimum.
+    """
+    words: list[str] = []
+    solver = solver_of(program, {"solver": "ipx", "run_crossover": "off", **options}, words)
+    _run(solver, words, True)
+    found = solver.getSolution()
+    values, costs, activities, multipliers = found.col_value, found.col_dual, found.row_value, found.row_dual
+    return Inside(np.array(values), -np.array(costs), np.array(activities), np.array(multipliers))
+
+
+def _run(solver: Any, words: list[str], imprecise: bool = False) -> None:
+    """Run a solver on a thread of its own; raises an UnsolvedError if it finds no optimum."""
+    import highspy
+
+    with ThreadPoolExecutor(1, "HiGHS") as own:
+        own.submit(solver.run).result()
+    states = highspy.HighsModelStatus
+    if solver.getModelStatus() not in ([states.kOptimal, states.kUnknown] if imprecise else [states.kOptimal]):
+        raise UnsolvedError(_ending(solver, words))
 
 
 def solver_of(program: ColumnProgram, options: Mapping[str, Any], words: list[str] | None = None) -> Any:

@@ -5,7 +5,8 @@ many optimal vertices.  So best responses in the whole game answer each vertex, 
 by which they gain are allowed, and the next program begins from the last vertex.  When they gain nothing, the vertex is
 computed in fractions, both plans are written out, and the best responses are computed in integers.  If these gain
 nothing, the plans are an equilibrium.  Otherwise their actions are allowed, at least one of which is new, and the loop
-goes on.  It ends, because a game has finitely many sequences.
+goes on.  It ends, because a game has finitely many sequences.  Where a game was solved from inside of its optimal face,
+points inside take the place of vertices.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from typing import Any
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.certificates.behaviours import RoundedBehaviour, SparseBehaviour
 from pttt_ooc.exact.certificates.certificate import Certificate, guarantees
+from pttt_ooc.exact.certificates.inside_optimum import inside_optimum
 from pttt_ooc.exact.certificates.integer_plan import IntegerPlan, check_board, in_lowest_terms, integer_plan
-from pttt_ooc.exact.certificates.integer_program import Simplex, integer_program
+from pttt_ooc.exact.certificates.integer_program import Floats, IntegerProgram, Simplex, integer_program
 from pttt_ooc.exact.certificates.integer_response import IntegerResponse
-from pttt_ooc.exact.certificates.rational_optimum import RationalOptimum, rational_optimum
+from pttt_ooc.exact.certificates.rational_optimum import NotOptimalError, RationalOptimum, rational_optimum
+from pttt_ooc.exact.certificates.rational_system import SingularError
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
-from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_interior import face_of
 from pttt_ooc.exact.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import (
@@ -68,6 +72,7 @@ def exact_equilibrium(
     plans: Plans,
     tell: Callable[[Progress], None] = lambda progress: None,
     solved: CheckedProgram | None = None,
+    inside: bool = False,
 ) -> Certificate:
     """The certificate of an equilibrium.
 
@@ -79,6 +84,8 @@ def exact_equilibrium(
         Called after each step.
     solved
         A linear program of some of these sequences, from whose basis the first one begins.
+    inside
+        Whether the equilibrium is inside of the optimal face, and no vertex.
 
     Raises
     ------
@@ -91,12 +98,12 @@ def exact_equilibrium(
     rules, simplex, programs, fractions = rule_tables(game), Simplex(solved.basis if solved else None), 0, 0
     histories, responders = HistoryFinder(rules), [Responder(rules, p, _MEMO_MB) for p in (0, 1)]
     while True:
-        # A vertex of the restricted game in double precision, from the basis of the last one.
+        # An equilibrium of the restricted game in double precision: inside, or a vertex from the basis of the last one.
         plans, won = histories.find_won(plans)
         program = integer_program(plans, won, len(game.symmetries))
-        vertex = simplex.vertex(program)
+        reaches, fractions_of = _inside(program, plans, won) if inside else _at_vertex(program, simplex)
         programs += 1
-        for plan, reach in zip(plans, vertex.reach, strict=True):
+        for plan, reach in zip(plans, reaches, strict=True):
             behave(plan, reach, _LEAST)
         # Best responses in the whole game. While they gain, their actions are allowed, and the next vertex follows.
         replies = [responders[p].respond(plans[1 - p]) for p in (0, 1)]
@@ -106,9 +113,9 @@ def exact_equilibrium(
             if added:
                 tell(Progress(programs, fractions, gain, added))
                 continue
-        # They gain nothing in double precision, or have nothing new: compute the vertex in fractions, and write both
-        # plans out.
-        optimum = rational_optimum(program, vertex)
+        # They gain nothing in double precision, or have nothing new: compute it in fractions, and write both plans
+        # out.
+        optimum = fractions_of()
         fractions += 1
         written = _written_out(game, rules, plans, optimum)
         # Best responses in integers. If they gain nothing, both plans guarantee the same, which is the proof.
@@ -121,6 +128,27 @@ def exact_equilibrium(
         tell(Progress(programs, fractions, float(found.upper - found.lower), added))
         if not added:
             raise PtttError("The best responses to an equilibrium of the restricted game gain, but have nothing new.")
+
+
+_Point = tuple[tuple[Floats, Floats], Callable[[], RationalOptimum]]
+"""Both players' reach in double precision, and how to compute it in fractions."""
+
+
+def _at_vertex(program: IntegerProgram, simplex: Simplex) -> _Point:
+    vertex = simplex.vertex(program)
+    return vertex.reach, lambda: rational_optimum(program, vertex)
+
+
+def _inside(program: IntegerProgram, plans: Plans, won: WonHistories) -> _Point:
+    face = face_of(plans, won)[-1]
+
+    def fractions_of() -> RationalOptimum:
+        try:
+            return inside_optimum(program, face)
+        except (NotOptimalError, SingularError):  # presolve may end on the boundary, whose face is another one
+            return inside_optimum(program, face_of(plans, won, presolve=False)[-1])
+
+    return face.clean_reach, fractions_of
 
 
 def proven_interval(game: Game, plans: Plans) -> Certificate:

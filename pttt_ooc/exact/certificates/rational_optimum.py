@@ -55,6 +55,17 @@ def rational_optimum(program: IntegerProgram, vertex: Vertex) -> RationalOptimum
     rows, columns = matrix.shape
     variables = _scatter(columns, basic, solve(square, _unit(tight, 0)))
     multipliers = _scatter(rows, tight, solve(square.T.tocsr(), _unit(basic, program.sequences)))
+    return checked_optimum(program, variables, multipliers)
+
+
+def checked_optimum(program: IntegerProgram, variables: list[Any], multipliers: list[Any]) -> RationalOptimum:
+    """The equilibrium that variables and multipliers are, both ``flint.fmpq``.
+
+    Raises
+    ------
+    NotOptimalError
+        If they are none.
+    """
     value = _check_optimum(program, variables, multipliers)
     first, second = variables[: program.sequences], multipliers[program.flows :]
     denominators = int(common_denominator(first)), int(common_denominator(second))

@@ -255,7 +255,8 @@ _NO_ROOM = -1
 
 
 @piece
-def _power(prime: int, number: Any, exponent: Any) -> Any:
+def power(prime: int, number: Any, exponent: Any) -> Any:
+    """A power of a number modulo a prime."""
     result = np.int64(1)
     while exponent:
         if exponent & 1:
@@ -320,7 +321,7 @@ def _factor(prime: int, matrix: Any, factors: Any, used: Any, column: Any) -> An
         used[pivot], pivots[j] = True, pivot
         # Its inverse is its power of p - 2 (Fermat). The rest of the column, divided by the pivot, goes to the lower
         # factor.
-        inverses[j] = _power(prime, column[pivot], np.int64(prime - 2))
+        inverses[j] = power(prime, column[pivot], np.int64(prime - 2))
         column[pivot] = 0
         for row in range(size):
             if column[row]:

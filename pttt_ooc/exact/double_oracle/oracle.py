@@ -4,24 +4,28 @@ McMahan, Gordon, Blum 2003 for matrix games; Bosansky, Kiekintveld, Lisy, Pechou
 pure rule are complete strategies, so the values of the best responses to them enclose the value of the game from the
 first round on.
 
-While the interval is wide, regret matching solves the restricted game.  Then what its averages do not use is pruned,
-and linear programs take over: best responses bring back what is missing.  That leaves a fraction of the sequences.
+While the interval is wide, regret matching solves the restricted game.  Then linear programs take over.  A small
+restricted game is pruned before: what the averages do not use is left out, best responses bring back what is missing,
+and programs end at vertices.  A large one is solved from inside of its optimal face, where best responses find less.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
+from pttt_ooc.cfr.solving.highs_solver import UnsolvedError
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, Response, allow_response
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory
 from pttt_ooc.exact.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner, load_kernels
 from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
-from pttt_ooc.exact.double_oracle.restricted_matching import Matching
+from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, inside_plans
+from pttt_ooc.exact.double_oracle.restricted_matching import Floats, Matching
 from pttt_ooc.exact.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import (
@@ -29,6 +33,7 @@ from pttt_ooc.exact.double_oracle.sparse_plan import (
     SparsePlan,
     behave,
     first_infoset,
+    play_part,
     played_part,
     prune_plan,
     trim_plan,
@@ -41,8 +46,11 @@ PROGRAMS_FROM = 1e-3
 """The width of the interval from which linear programs take over from regret matching."""
 
 DEAR, DEAR_FROM, DEAR_ROUNDS = 40_000, 2e-5, 24
-"""A program for more than `DEAR` sequences takes minutes.  It takes over from the width `DEAR_FROM`, or if the interval
+"""A program for more than `DEAR` sequences takes long.  It takes over from the width `DEAR_FROM`, or if the interval
 has not been halved in `DEAR_ROUNDS` rounds below :data:`PROGRAMS_FROM`."""
+
+INSIDE_FROM = 100_000
+"""A restricted game with more sequences is solved from inside of its optimal face, from `PROGRAMS_FROM` on."""
 
 EXACT = 1e-12
 """A gap of this size is only rounding."""
@@ -57,6 +65,21 @@ others; after that, the limit is `GROWN` times the size that it had."""
 _PART, _MOST, _MOST_DEAR = 0.3, 200, 600  # of the interval, the gap that matching may leave; its most iterations
 _LEAST = 1e-14  # reach that counts as none
 _LEAST_CHANCE = 1e-3  # of an action that survives pruning
+
+
+class Solver(StrEnum):
+    """What solves the restricted game.
+
+    A small game goes on from `MATCHING` to `VERTICES`.  A large one goes on to `INSIDE`, and from there to the next
+    one whenever responses have nothing new and gain something.  Where an interior point method fails, `VERTICES`
+    follow.
+    """
+
+    MATCHING = "regret matching"
+    INSIDE = "interior point method"
+    FACE = "interior point method, then projected, not trimmed"
+    WHOLE_FACE = "the same without presolve"
+    VERTICES = "simplex method"
 
 
 @dataclass(frozen=True)
@@ -80,7 +103,7 @@ class Round:
     added
         Number of new sequences.
     exact
-        Whether the plans come from a linear program.
+        Whether the plans are an equilibrium of the restricted game, exact to rounding.
     program_seconds, response_seconds
         Seconds of this round, for the restricted game and for best responses.
     """
@@ -168,6 +191,7 @@ class DoubleOracle:
         load_kernels(self.rules)
         self._runner = runner or ThreadRunner(self._responders, threads)
         self._large = LARGE
+        self._solver, self._best = Solver.MATCHING, self.plans
         self._halved = 2 * PROGRAMS_FROM, 0  # the width when it was last halved, and the round
         self.last: Round | None = None
 
@@ -182,30 +206,25 @@ class DoubleOracle:
             If the round does not fit.  It may then be half done: go on from a :meth:`state` before it.
         """
         begin, before = time.perf_counter(), self.last
-        # The restricted game: by a linear program if one is due, otherwise by regret matching to a part of the last
-        # gap.
+        # The restricted game, and the players' behaviour, without what has hardly any reach.
         self.plans, won = self._histories.find_won(self.plans)
-        width = before.nashconv if before else 2.0
-        exact = before is not None and self._are_programs_due(before)
-        # The first program after regret matching is made smaller: what the averages do not use is left out.
-        if exact and before and not before.exact:
+        width, earlier = before.nashconv if before else 2.0, self._solver
+        if before:
+            self._solver = self._next_solver(before)
+        if self._solver is Solver.VERTICES and earlier is Solver.MATCHING:
             self._limit_bounds(won, False)
             won = self._prune(won, width)
-        self._limit_bounds(won, exact)
-        if exact:
-            reach = self._program.exact_plans(self.plans, won)
-        else:
-            most = _MOST if width > PROGRAMS_FROM else _MOST_DEAR
-            reach, _ = self._matching.solve(self.plans, won, _PART * width, most)
-        # The players' behaviour, without what has hardly any reach.
+        self._limit_bounds(won, self._solver is not Solver.MATCHING)
+        reach, least, exact = self._solve(won, width)
         for plan, own in zip(self.plans, reach, strict=True):
-            behave(plan, own, _LEAST if exact else max(_LEAST, TRIMMED * width))
+            behave(plan, own, least)
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
-        if not exact:
+        if self._solver is not Solver.VERTICES:
             self._drop_unplayed()
         # Best responses in the whole game, whose actions are allowed from now on.
-        first, second = self._responses()
+        played = played_part(self.rules, 0, self.plans[0]), played_part(self.rules, 1, self.plans[1])
+        first, second = self._responses(played)
         grown, added = zip(
             *(allow_response(self.rules, self.plans[p], response) for p, response in enumerate((first, second))),
             strict=True,
@@ -213,6 +232,10 @@ class DoubleOracle:
         self.plans = grown[0], grown[1]
         # What the responses get bounds the value from both sides; the best ends of all rounds stay.
         lower, upper = -second.value, first.value
+        if before is None or lower > before.best_lower:
+            self._best = played[0], self._best[1]
+        if before is None or upper < before.best_upper:
+            self._best = self._best[0], played[1]
         self.last = Round(
             number=before.number + 1 if before else 1,
             lower=lower,
@@ -231,6 +254,7 @@ class DoubleOracle:
         # The last halving of the gap decides how long a large game waits for programs.
         if self.last.nashconv <= self._halved[0] / 2:
             self._halved = self.last.nashconv, self.last.number
+        self._join_best()
         # A gain without a new action cannot be more than rounding.
         if self.last.settled and self.last.nashconv > TOLERANCE:
             raise PtttError(
@@ -244,12 +268,48 @@ class DoubleOracle:
         while not (self.last and self.last.is_equilibrium(gap)):
             yield self.round()
 
-    def _are_programs_due(self, before: Round) -> bool:
-        """Whether the next restricted game is solved by a linear program."""
-        if before.exact or not before.added:
-            return True
-        dear = sum(before.sequences) > DEAR and before.number - self._halved[1] < DEAR_ROUNDS
-        return before.nashconv <= (DEAR_FROM if dear else PROGRAMS_FROM)
+    def _next_solver(self, before: Round) -> Solver:
+        """What solves the next restricted game."""
+        if self._solver is Solver.MATCHING:
+            size = sum(before.sequences)
+            dear = DEAR < size <= INSIDE_FROM and before.number - self._halved[1] < DEAR_ROUNDS
+            if before.added and before.nashconv > (DEAR_FROM if dear else PROGRAMS_FROM):
+                return Solver.MATCHING
+            return Solver.INSIDE if size > INSIDE_FROM else Solver.VERTICES
+        if before.added or self._solver is Solver.VERTICES:
+            return self._solver
+        solvers = list(Solver)
+        return solvers[solvers.index(self._solver) + 1]
+
+    def _solve(self, won: WonHistories, width: float) -> tuple[Sequence[Floats], float, bool]:
+        """Solve the restricted game: both plans, the reach up to which they are trimmed, and whether they are exact."""
+        if self._solver is Solver.MATCHING:
+            most = _MOST if width > PROGRAMS_FROM else _MOST_DEAR
+            reach, _ = self._matching.solve(self.plans, won, _PART * width, most)
+            return reach, max(_LEAST, TRIMMED * width), False
+        if self._solver is Solver.VERTICES:
+            return self._program.exact_plans(self.plans, won), _LEAST, True
+        least = TRIMMED * width if self._solver is Solver.INSIDE else 0.0
+        presolve, project = self._solver is not Solver.WHOLE_FACE, least <= NOISE
+        try:
+            inside = inside_plans(self.plans, won, presolve, project)
+        except UnsolvedError:
+            self._solver = Solver.VERTICES
+            return self._solve(won, width)
+        return inside.reach, max(least, _LEAST), inside.loss <= EXACT and project
+
+    def _join_best(self) -> None:
+        """End with the best plans of all rounds if they are an equilibrium, each of a round of its own.
+
+        Where the last solution is a vertex, a few more rounds lead to one that is an equilibrium by itself.
+        """
+        last = self.last
+        assert last
+        if self._solver is Solver.VERTICES or last.is_equilibrium() or last.best_upper - last.best_lower > EXACT:
+            return
+        first, second = (play_part(self.rules, plan, part) for plan, part in zip(self.plans, self._best, strict=True))
+        self.plans, support = (first, second), (int((first.chances > 0).sum()), int((second.chances > 0).sum()))
+        self.last = replace(last, lower=last.best_lower, upper=last.best_upper, support=support)
 
     def _limit_bounds(self, won: WonHistories, exact: bool) -> None:
         """Limit tables of bounds to leave the memory that the restricted game takes."""
@@ -261,9 +321,8 @@ class DoubleOracle:
         """Free the bounds of best responses; no round can follow."""
         self._responders.clear()
 
-    def _responses(self) -> tuple[Response, Response]:
-        """Both players' best responses."""
-        played = played_part(self.rules, 0, self.plans[0]), played_part(self.rules, 1, self.plans[1])
+    def _responses(self, played: Plans) -> tuple[Response, Response]:
+        """Both players' best responses to what the plans play."""
         for player, responder in enumerate(self._responders):
             responder.face(played[1 - player], played[player])
         first, second = (ResponseSearch(self._responders[p], p, played[p]) for p in (0, 1))
@@ -276,9 +335,10 @@ class DoubleOracle:
     def state(self) -> Arrays:
         """All that the next rounds depend on, in arrays by name."""
         arrays = pack_fields("histories", self._histories.state()) | pack_fields("matching", self._matching.state())
-        arrays |= pack_fields("sizes", {"large": self._large, "halved": self._halved})
+        arrays |= pack_fields("sizes", {"large": self._large, "halved": self._halved, "solver": self._solver})
         for player, plan in enumerate(self.plans):
             arrays |= pack_fields(f"plans/{player}", trim_plan(plan)._asdict())
+            arrays |= pack_fields(f"best/{player}", trim_plan(self._best[player])._asdict())
         if self.last:
             timeless = replace(self.last, program_seconds=0.0, response_seconds=0.0)  # equal runs have equal states
             arrays |= pack_fields("last", fields_of(timeless))
@@ -294,9 +354,11 @@ class DoubleOracle:
         self._matching.restore(unpack_fields("matching", arrays))
         sizes = unpack_fields("sizes", arrays)
         self._large, (width, number) = sizes["large"], sizes["halved"]
-        self._halved = width, number
-        first, second = (SparsePlan(**unpack_fields(f"plans/{player}", arrays)) for player in (0, 1))
-        self.plans = first, second
+        self._halved, self._solver = (width, number), Solver(sizes["solver"])
+        self.plans, self._best = (
+            (SparsePlan(**unpack_fields(f"{name}/0", arrays)), SparsePlan(**unpack_fields(f"{name}/1", arrays)))
+            for name in ("plans", "best")
+        )
         kept = unpack_fields("last", arrays)
         last: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in kept.items()}
         self.last = Round(**last) if last else None
@@ -309,6 +371,11 @@ class DoubleOracle:
     def checked_program(self) -> CheckedProgram | None:
         """The last linear program, its basis and its plans; None before the first."""
         return self._program.last
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the last plans are inside of the optimal face of the restricted game, and no vertex."""
+        return self._solver in (Solver.INSIDE, Solver.FACE, Solver.WHOLE_FACE)
 
     def _drop_unplayed(self) -> None:
         """Leave out what plans do not play, if that is most of a large restricted game; responses may bring it back.
@@ -336,7 +403,8 @@ class DoubleOracle:
         smaller = []
         for player, plan in enumerate(self.plans):
             kept, sequences = prune_plan(self.rules, player, plan, least)
-            self._matching.keep(player, sequences)
+            if self._solver in (Solver.MATCHING, Solver.VERTICES):  # pruned before the first vertex
+                self._matching.keep(player, sequences)
             smaller.append(trim_plan(kept))
         self._histories.forget()
         self.plans = smaller[0], smaller[1]

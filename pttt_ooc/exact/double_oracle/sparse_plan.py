@@ -207,6 +207,27 @@ def _copy_likely(rules: Any, plan: Any, least: float, smaller: Any, infosets: An
                     infosets[after] = next_infoset(rules, smaller, infosets[infoset], square, placed)
 
 
+def play_part(rules: RuleTables, plan: SparsePlan, part: SparsePlan) -> SparsePlan:
+    """A plan that allows what it allowed, and what a part allows, and plays what the part plays."""
+    plan = with_capacity(plan, int(part.counts.max()) + SPARE)
+    plan.chances[:] = 0
+    _copy_chances(rules, part, plan, np.zeros(int(part.counts[0]), np.int64))
+    return plan
+
+
+@bare_kernel
+def _copy_chances(rules: Any, part: Any, plan: Any, infosets: Any) -> None:
+    for infoset in range(part.counts[0]):  # an infoset comes after those that lead to it
+        for square in range(rules.squares):
+            sequence = np.int64(part.actions[infoset, square])
+            if sequence >= 0:
+                plan.chances[allow(rules, plan, infosets[infoset], square)] = part.chances[sequence]
+                for placed in range(2):
+                    after = part.children[infoset, 2 * square + placed]
+                    if after >= 0:
+                        infosets[after] = next_infoset(rules, plan, infosets[infoset], square, placed)
+
+
 @piece
 def _weight(plan: Any, sequence: int) -> Any:
     """The probability of a sequence, given its infoset."""

@@ -15,6 +15,8 @@ from pttt_ooc.exact.certificates.equilibrium import exact_equilibrium
 from pttt_ooc.exact.certificates.integer_program import IntegerProgram, Simplex, Vertex, integer_program
 from pttt_ooc.exact.certificates.rational_optimum import NotOptimalError, rational_optimum
 from pttt_ooc.exact.certificates.rational_system import PRIMES, SingularError, lift, solve
+from pttt_ooc.exact.double_oracle import oracle as oracle_module
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
@@ -299,3 +301,40 @@ def test_the_exact_simplex_of_glpk_gives_the_value(name):
     assert glpk.glp_get_status(problem) == glpk.GLP_OPT
     # It hands its fraction on as a number in double precision.
     assert glpk.glp_get_obj_val(problem) / program.scale == pytest.approx(float(EXACT_VALUES[name]), rel=4e-16)
+
+
+# ---------------------------------------------------------------------------------------------
+# Inside of the optimal face
+
+
+@pytest.mark.slow_but_one
+@pytest.mark.parametrize("name", ["mini-2x3k3-abrupt", "pttt-2x4k3-abrupt", "dark-hex-3x3-abrupt"])
+def test_an_equilibrium_inside_has_the_same_value_in_fractions(name, monkeypatch):
+    """It plays more than a vertex, and best responses in integers gain nothing."""
+    vertex = exact_equilibrium(named_game(name), solved(name).plans)
+    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    oracle, steps = DoubleOracle(named_game(name)), []
+    list(oracle.rounds())
+    assert oracle.is_inside
+    inside = exact_equilibrium(oracle.game, oracle.plans, steps.append, oracle.checked_program, oracle.is_inside)
+    assert inside.lower == inside.upper == vertex.lower == exact_value(oracle.game) and steps[-1].gain == 0
+    for mixed, pure in zip(inside.plans, vertex.plans, strict=True):
+        assert mixed.actions >= pure.actions
+    assert sum(plan.actions for plan in inside.plans) > sum(plan.actions for plan in vertex.plans)
+
+
+def test_a_wrong_face_is_refused_and_presolve_is_left_out(monkeypatch):
+    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    oracle, asked, of_game = DoubleOracle(named_game("mini-2x3k3-abrupt")), [], equilibrium.face_of
+    list(oracle.rounds())
+
+    def face_of(plans, won, presolve=True):
+        asked.append(presolve)
+        program, found, face = of_game(plans, won, presolve)
+        if presolve:  # all of player 1's sequences count as tight
+            face = face._replace(tight=(face.tight[0], np.ones_like(face.tight[1])))
+        return program, found, face
+
+    monkeypatch.setattr(equilibrium, "face_of", face_of)
+    found = exact_equilibrium(oracle.game, oracle.plans, inside=True)
+    assert found.lower == found.upper == Fraction(17, 72) and asked == [True, False]

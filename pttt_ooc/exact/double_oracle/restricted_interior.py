@@ -1,0 +1,162 @@
+"""Equilibria of a restricted game from inside of its optimal face.
+
+The equilibria of a restricted game are a face of its :mod:`.restricted_program`.  A vertex of this face is an extreme
+way to be indifferent, and the whole game exploits it where the restricted game does not look.  An interior point method
+that does not go on to a vertex ends inside of the face, and there best responses find far less.
+
+The method ends with a tolerance.  Strict complementarity (Goldman and Tucker 1956) says which face it is in: a sequence
+has reach, or it loses something, but not both.  So the face is a system of equations, and the plans are exact to
+rounding after a projection: the nearest solution is taken, each reach in units of itself (Mehrotra and Ye 1993).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.cfr.solving.highs_solver import Inside, solve_inside
+from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_matching import gap
+from pttt_ooc.exact.double_oracle.restricted_program import Program, build, columns_of
+from pttt_ooc.exact.double_oracle.sequence_form import sequence_form
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+NOISE = 1e-9
+"""Reach up to this is what the method's tolerance leaves of none."""
+
+ROUNDING = 1e-13
+"""A loss of this size is only rounding."""
+
+_TOLERANCE = 1e-12  # the least that HiGHS takes; at its default of 1e-8 faces are not told apart
+_DAMPING, _STEPS = 1e-14, 10  # of the projection: its equations depend on each other, so they are damped and refined
+_FREE = 1e-3  # values have no sign to keep; this is the unit in which they are measured
+
+
+class InsidePlans(NamedTuple):
+    """An equilibrium of a restricted game: the reach of both players' sequences, and what both lose together."""
+
+    reach: tuple[Floats, Floats]
+    loss: float
+
+
+def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True, project: bool = True) -> InsidePlans:
+    """Plans inside of the optimal face of a restricted game.
+
+    Parameters
+    ----------
+    presolve
+        Whether HiGHS makes the program smaller first.  That is several times as fast, but some sequences that could
+        have reach get none.
+    project
+        Whether plans that are not exact to rounding are projected onto the face.
+
+    Raises
+    ------
+    UnsolvedError
+        If HiGHS does not solve the program.
+    """
+    program, found, face = face_of(plans, won, presolve)
+    best = InsidePlans(face.clean_reach, gap(plans, won, face.clean_reach))
+    if not project or best.loss <= ROUNDING:
+        return best
+    exact = _project(program, found, face)
+    loss = gap(plans, won, exact)
+    return InsidePlans(exact, loss) if loss < best.loss and min(map(np.min, exact)) >= 0 else best
+
+
+class Face(NamedTuple):
+    """A point inside of an optimal face, for both players, and what is the same everywhere in the face.
+
+    Attributes
+    ----------
+    reach
+        Of their sequences.
+    values
+        Of their opponents' infosets that have actions.
+    played, tight
+        Which sequences have reach, and which of them lose nothing.
+    """
+
+    reach: tuple[Floats, Floats]
+    values: tuple[Floats, Floats]
+    played: tuple[Bools, Bools]
+    tight: tuple[Bools, Bools]
+
+    @property
+    def clean_reach(self) -> tuple[Floats, Floats]:
+        """The reach without noise."""
+        return np.where(self.played[0], self.reach[0], 0.0), np.where(self.played[1], self.reach[1], 0.0)
+
+
+def face_of(plans: Plans, won: WonHistories, presolve: bool = True) -> tuple[Program, Inside, Face]:
+    """The program of a restricted game, its solution, and the face; errors as :func:`inside_plans`."""
+    program = build(sequence_form(plans, won))
+    options = {"ipm_optimality_tolerance": _TOLERANCE, "presolve": "on" if presolve else "off"}
+    found = solve_inside(columns_of(program), options)
+    sequences, flows = len(program.sequences), len(program.row_infosets)
+    reach = found.values[:sequences], found.multipliers[flows:]
+    losses = found.costs[:sequences], program.upper[flows:] - found.activities[flows:]
+    played = tuple(own > np.maximum(lost, NOISE) for own, lost in zip(reach, losses, strict=True))
+    tight = tuple(own | (lost < NOISE) for own, lost in zip(played, losses, strict=True))
+    values = found.values[sequences:], found.multipliers[:flows]
+    return program, found, Face(reach, values, (played[0], played[1]), (tight[0], tight[1]))
+
+
+def _project(program: Program, found: Inside, face: Face) -> tuple[Floats, Floats]:
+    """The nearest plans that solve the equations of the face; reach may come out negative.
+
+    Player 0's plan and the values of player 1's infosets solve the rows of flows and of player 1's tight sequences;
+    player 1's plan and the values of player 0's infosets solve the columns, likewise.
+    """
+    from scipy import sparse
+
+    height, width = len(program.upper), len(program.costs)
+    sequences, flows = len(program.sequences), len(program.row_infosets)
+    matrix = sparse.csc_array((program.entries, program.rows, program.starts), shape=(height, width)).tocsr()
+
+    def entries(own: Bools, free: int, own_first: bool) -> NDArray[np.bool_]:
+        parts = (own, np.ones(free, np.bool_))
+        return np.concatenate(parts if own_first else parts[::-1])
+
+    first, second = np.zeros(width), np.zeros(height)
+    columns, rows = (
+        entries(face.played[0], width - sequences, True),
+        entries(face.tight[1], flows, False),
+    )
+    units = np.where(np.arange(width) < sequences, found.values, _FREE)[columns]
+    first[columns] = _nearest(matrix[rows][:, columns], program.upper[rows], found.values[columns], units)
+    columns, rows = (
+        entries(face.tight[0], width - sequences, True),
+        entries(face.played[1], flows, False),
+    )
+    units = np.where(np.arange(height) < flows, _FREE, found.multipliers)[rows]
+    second[rows] = _nearest(matrix[rows][:, columns].T, program.costs[columns], found.multipliers[rows], units)
+    return first[:sequences], second[flows:]
+
+
+def _nearest(matrix: Any, amounts: Floats, start: Floats, units: Floats) -> Floats:
+    """The solution of ``matrix @ x = amounts`` that is nearest to `start`, where the distance is measured in `units`.
+
+    With the identity and the damping, the augmented matrix of least squares is quasidefinite.  So its pivots may be
+    taken on the diagonal in any order, and one of minimum degree fills little (Vanderbei 1995).
+    """
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    scaled = (matrix @ sparse.diags_array(units)).tocsr()
+    norms = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
+    norms[norms == 0] = 1
+    scaled = sparse.diags_array(1 / norms) @ scaled
+    rows, columns = scaled.shape
+    below = sparse.diags_array(np.full(rows, -_DAMPING))
+    augmented = sparse.block_array([[sparse.eye_array(columns), scaled.T], [scaled, below]], format="csc")
+    factors = splu(augmented, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    point, nothing = start.copy(), np.zeros(columns)
+    for _ in range(_STEPS):
+        left = (amounts - matrix @ point) / norms
+        point += units * factors.solve(np.concatenate([nothing, left]))[:columns]
+    return point

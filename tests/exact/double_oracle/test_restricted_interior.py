@@ -1,0 +1,151 @@
+"""Equilibria from inside of the optimal face: exact after the projection, in whole runs, and where the method fails."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pttt_ooc.cfr.solving.highs_solver import UnsolvedError
+from pttt_ooc.exact.double_oracle import oracle as oracle_module
+from pttt_ooc.exact.double_oracle import restricted_interior
+from pttt_ooc.exact.double_oracle.oracle import DoubleOracle, Solver
+from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder
+from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, inside_plans
+from pttt_ooc.exact.double_oracle.restricted_matching import gap
+from pttt_ooc.exact.double_oracle.restricted_program import RestrictedProgram
+from pttt_ooc.exact.double_oracle.saved_state import SavedState
+from pttt_ooc.games.rules.catalogue import named_game
+from tests.exact.double_oracle.oracles import assert_proven_by_brute_force
+
+pytest.importorskip("highspy")
+
+NAME = "mini-2x3k3-abrupt"
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every restricted game counts as large."""
+    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+
+
+@pytest.fixture(scope="module")
+def restricted():
+    """A restricted game after some rounds."""
+    oracle = DoubleOracle(named_game(NAME))
+    for _ in range(12):
+        oracle.round()
+    return HistoryFinder(oracle.rules).find_won(oracle.plans)
+
+
+@pytest.mark.parametrize("presolve", [True, False])
+def test_plans_from_inside_are_exact_and_play_all_that_a_vertex_plays(restricted, presolve):
+    found = inside_plans(*restricted, presolve)
+    vertex = RestrictedProgram().exact_plans(*restricted)
+    assert found.loss == gap(*restricted, found.reach) and abs(found.loss) <= ROUNDING
+    for mixed, pure in zip(found.reach, (vertex[0], found.reach[1]), strict=True):
+        assert gap(*restricted, (mixed, found.reach[1]) if mixed is found.reach[0] else found.reach) <= ROUNDING
+        assert presolve or ((mixed > 0) | (pure < NOISE)).all()
+    assert presolve or sum((own > 0).sum() for own in found.reach) > sum((own > NOISE).sum() for own in vertex)
+
+
+@pytest.mark.parametrize("size", [1e-7, 1e-6])
+def test_the_projection_takes_away_what_a_tolerance_leaves(restricted, monkeypatch, size):
+    solve_inside, chance = restricted_interior.solve_inside, np.random.default_rng(4)
+
+    def noisy(*arguments):
+        found = solve_inside(*arguments)
+        noise = [1 + size * chance.standard_normal(len(part)) for part in (found.values, found.multipliers)]
+        return replace(found, values=found.values * noise[0], multipliers=found.multipliers * noise[1])
+
+    monkeypatch.setattr(restricted_interior, "solve_inside", noisy)
+    rough, exact = inside_plans(*restricted, project=False), inside_plans(*restricted)
+    assert rough.loss > size / 100 and abs(exact.loss) <= ROUNDING
+    for before, after in zip(rough.reach, exact.reach, strict=True):
+        np.testing.assert_allclose(after, before, rtol=1e3 * size)  # the nearest ones, each in units of itself
+
+
+def test_a_projection_that_makes_reach_negative_is_not_taken(restricted, monkeypatch):
+    rough = inside_plans(*restricted, project=False)
+    monkeypatch.setattr(restricted_interior, "ROUNDING", -1.0)
+    monkeypatch.setattr(restricted_interior, "_project", lambda *of: (rough.reach[0] - 1e-9, rough.reach[1]))
+    kept = inside_plans(*restricted)
+    np.testing.assert_array_equal(kept.reach[0], rough.reach[0])
+
+
+def test_a_large_game_is_solved_from_inside_in_fewer_rounds(large, monkeypatch, tmp_path):
+    """The same value as at vertices, the same bits from saved rounds and with two threads."""
+
+    def ended(**options):
+        oracle = DoubleOracle(named_game(NAME), **options)
+        rounds = list(oracle.rounds())
+        assert rounds[-1].nashconv <= oracle_module.EXACT
+        return oracle, rounds
+
+    inside, rounds = ended()
+    assert inside._solver is Solver.INSIDE and rounds[-1].lower == pytest.approx(17 / 72, abs=1e-12)
+    assert_proven_by_brute_force(inside)
+    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 1e9)
+    assert len(ended()[1]) > len(rounds)
+    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    threaded, _ = ended(threads=2)
+    while True:
+        resumed = DoubleOracle(named_game(NAME))
+        with SavedState(tmp_path, resumed) as saved:
+            resumed.round()
+            saved.save()
+        if resumed.last.is_equilibrium():
+            break
+    for other in (threaded, resumed):
+        assert (other.last.lower, other.last.upper, other.last.number) == (
+            rounds[-1].lower,
+            rounds[-1].upper,
+            len(rounds),
+        )
+        for plan, same in zip(inside.plans, other.plans, strict=True):
+            np.testing.assert_array_equal(plan.chances[: plan.counts[1]], same.chances[: same.counts[1]])
+
+
+def test_what_a_large_game_does_not_play_is_dropped(large, monkeypatch):
+    oracle = DoubleOracle(named_game(NAME))
+    for _ in range(12):
+        oracle.round()
+    monkeypatch.setattr(oracle_module, "MOSTLY_UNPLAYED", 1)
+    oracle._large, oracle._solver = 0, Solver.INSIDE
+    first, second = oracle.round(), oracle.round()
+    assert sum(second.sequences) < sum(first.sequences), "regrets are not kept, and not missed"
+    assert list(oracle.rounds())[-1].lower == pytest.approx(17 / 72, abs=1e-12)
+
+
+def test_the_best_plans_of_two_rounds_are_an_equilibrium(large):
+    oracle = DoubleOracle(named_game(NAME))
+    last = list(oracle.rounds())[-1]
+    sizes = [plan.counts.tolist() for plan in oracle.plans]
+    for plan in oracle.plans:  # as if this round's pair were another one
+        plan.chances[:] = 0
+    oracle.last = replace(last, lower=last.lower - 0.1, upper=last.upper + 0.1)
+    oracle._join_best()
+    assert oracle.last == last and [plan.counts.tolist() for plan in oracle.plans] == sizes
+    assert_proven_by_brute_force(oracle)
+    oracle.last = replace(last, lower=last.lower - 0.1, best_lower=last.lower - 0.1)
+    oracle._join_best()
+    assert oracle.last.lower < last.lower, "the best interval is wide"
+
+
+@pytest.mark.parametrize("failure", ["error", "noise"])
+def test_where_interior_points_do_not_end_vertices_follow(large, monkeypatch, failure):
+    asked, inside = [], oracle_module.inside_plans
+
+    def fail(plans, won, presolve, project):
+        asked.append((presolve, project))
+        if failure == "error":
+            raise UnsolvedError("no")
+        found = inside(plans, won, presolve, project)
+        even = [np.full(len(own), 1e-3) for own in found.reach]
+        return found._replace(reach=(found.reach[0] + even[0], found.reach[1] + even[1]), loss=1e-3)
+
+    monkeypatch.setattr(oracle_module, "inside_plans", fail)
+    oracle = DoubleOracle(named_game(NAME))
+    last = list(oracle.rounds())[-1]
+    assert oracle._solver is Solver.VERTICES and last.settled and last.lower == pytest.approx(17 / 72, abs=1e-12)
+    ways = [(True, False), (True, True), (False, True)]
+    assert list(dict.fromkeys(asked)) == (ways[:1] if failure == "error" else ways)
