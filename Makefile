@@ -15,11 +15,14 @@ VENV    := .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip -qq
 UV      := $(VENV)/.uv
+SOLVE   := $(VENV)/.solve
 RUNTIME := $(VENV)/.runtime
 DEV     := $(VENV)/.dev
 DOCS    := $(VENV)/.docs
 REFEREE := $(VENV)/.referee
 PROFILE := profiles/default
+# The arena and the tournament need more than the solver does.
+INSTALLED := $(if $(findstring arena,$(TARGETS))$(findstring extreme,$(TARGETS)),$(RUNTIME),$(SOLVE))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -30,7 +33,7 @@ help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile
 
-solve: $(RUNTIME) ## run the workflow: solve, evaluate, report (TARGETS="..." for parts of it)
+solve: $(INSTALLED) ## run the workflow: solve, evaluate, report (TARGETS="..." for parts of it)
 	@test -x $(BIN)/snakemake || { \
 		echo "The workflow needs Snakemake, which is not in $(VENV): run 'make clean', then 'make solve' again." >&2; exit 1; }
 	$(BIN)/snakemake --cores $(CORES) --workflow-profile $(PROFILE) $(TARGETS)
@@ -39,7 +42,7 @@ web: $(RUNTIME) ## serve everything in data/ on this machine: play, explore, wat
 	$(BIN)/pttt web $(WEB)
 
 serve: $(RUNTIME) ## start the course (SERVE="..." adds options, such as --data DIR)
-	$(BIN)/pttt serve $(SERVE)
+	$(BIN)/pttt course serve $(SERVE)
 
 test: $(DEV) $(REFEREE) ## run the tests but the slow ones, in five minutes (PYTEST="..." adds options, such as -k store)
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow and not full and not long" $(PYTEST)
@@ -55,17 +58,18 @@ check: $(DEV) ## lint, formatting and types, of the package and of the workflow
 	! $(BIN)/snakemake --lint 2>&1 | grep -v 'Specify a conda environment' | grep -E '^    \* |rror'
 
 docs: $(DOCS) ## build the documentation as a website in build/docs, and check its links
+	rm -rf build/docs # pages that are gone would stay
 	$(BIN)/python -m sphinx --jobs $(CORES) --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python -m benchmarks
 
-certificates: $(DEV) ## make all certificates of docs/proof.md anew in build/proof, verify them, and add the pages that use them
+certificates: $(DEV) ## make all certificates of docs/exact.md anew in build/proof, verify them, and add the pages that use them
 	$(BIN)/python -m docs.make.certificates build/proof
 	$(BIN)/python docs/make/pages.py build/proof
 
 mutate: $(DEV) $(REFEREE) ## change the package in small ways and check that a test fails each time (MUTATE="..." adds options)
-	$(BIN)/python -m tools.mutation $(MUTATE)
+	$(BIN)/python -m tests.mutation.mutation $(MUTATE)
 
 format: $(DEV) ## format the sources as check wants them
 	$(BIN)/ruff check --fix-only .
@@ -75,6 +79,7 @@ format: $(DEV) ## format the sources as check wants them
 lock: $(DEV) ## write the locks in envs/ from pyproject.toml (UPGRADE=1: newest versions)
 	$(COMPILE) --group installer --output-file envs/requirements-uv.txt
 	$(COMPILE) pyproject.toml --group build --extra all --output-file envs/requirements.txt
+	$(COMPILE) pyproject.toml --group build --extra course --extra exact --extra workflow --constraints envs/requirements.txt --output-file envs/requirements-solve.txt
 	$(COMPILE) pyproject.toml --group build --extra slurm --constraints envs/requirements.txt --output-file envs/requirements-slurm.txt
 	$(COMPILE) pyproject.toml --group build --extra dev --constraints envs/requirements.txt --constraints envs/requirements-slurm.txt --output-file envs/requirements-dev.txt
 	$(COMPILE) pyproject.toml --group build --extra docs --constraints envs/requirements-dev.txt --output-file envs/requirements-docs.txt
@@ -120,10 +125,17 @@ $(UV): envs/requirements-uv.txt | $(BIN)/pip
 	@$(PIP) install --only-binary :all: --require-hashes -r envs/requirements-uv.txt || true
 	@touch $@
 
-$(RUNTIME): envs/requirements.txt pyproject.toml | $(UV)
-	@echo "Installing envs/requirements.txt (less than a minute) ..."
-	@$(call install,--require-hashes -r envs/requirements.txt)
+# What `make solve` needs, and the pages of `pttt web`, which add 5 MB.  The other targets add to it; nothing is removed.
+$(SOLVE): envs/requirements-solve.txt pyproject.toml | $(UV)
+	@echo "Installing envs/requirements-solve.txt (less than a minute) ..."
+	@$(call install,--require-hashes -r envs/requirements-solve.txt)
 	@$(call install,--no-deps --no-build-isolation -e .)
+	@$(bytecode)
+	@touch $@
+
+$(RUNTIME): envs/requirements.txt $(SOLVE)
+	@echo "Installing envs/requirements.txt ..."
+	@$(call install,--require-hashes -r envs/requirements.txt)
 	@$(bytecode)
 	@touch $@
 

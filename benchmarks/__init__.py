@@ -1,1 +1,1 @@
-"""What is timed; ``python -m benchmarks --help`` tells how to run it."""
+"""Measurements of speed and strength; see ``python -m benchmarks --help``."""

@@ -1,7 +1,7 @@
-"""Measure the package's speed, beside a baseline and the memory's speed in the same run.
+"""Measure the package's speed, next to a baseline and the memory's speed in the same run.
 
-Figures of different runs, let alone machines, are not to be compared; the ratios are.  The full-size
-game takes some minutes and two gigabytes of memory, most of them for the baseline.
+Compare the ratios, not figures of different runs or machines.  The full game takes some minutes and two
+gigabytes of memory, most of them for the baseline.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def measure(options: argparse.Namespace, note: Callable[[str], None]) -> dict[st
             reaches = measures.uniform_reaches(engine)
             rows += measures.sweeps(engine, "gradient without symmetry", reaches, options.repeats)
     note("Walking over histories once more ...")
-    baseline.measure(options.repeats)  # what else the machine does may have changed meanwhile
+    baseline.measure(options.repeats)  # the machine's other load may have changed meanwhile
     return {
         "game": game.name,
         "histories": baseline.histories,

@@ -1,10 +1,9 @@
 """How long a person waits for an agent's move in a real browser: ``python -m benchmarks.answering``.
 
-A headless Chromium makes moves by lot in games of Ultimate against agents that think for 0.1 s, and in a game of
-Extreme against a bot of random moves.  A move is timed inside of the page, from the click to the frame in which the
-person is to move again, or the game is over.  What is told is that time without the agent's thinking: of Ultimate the
-0.1 s, of Extreme what the page says of the bot's move.  Times grow when other programs use the processor: the load is
-told.
+A headless Chromium makes random moves in games of Ultimate against agents that think for 0.1 s, and in a game of
+Extreme against a bot of random moves.  A move is timed inside the page, from the click to the frame in which the person
+is to move again, or the game is over.  The agent's thinking does not count: in Ultimate the 0.1 s, in Extreme the time
+that the page shows for the bot's move.  Times grow when other programs use the processor, so the load is printed.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _MOVE = """chosen => new Promise(done => {
 
 @contextmanager
 def serving(*command: str) -> Iterator[str]:
-    """The address of what a command of ``pttt`` serves in a directory of its own."""
+    """The address at which a command of ``pttt`` serves, in a directory of its own."""
     program = "import sys; from pttt_ooc.cli.commands import main; sys.exit(main(sys.argv[1:]))"
     with tempfile.TemporaryDirectory() as place:
         words = [sys.executable, "-c", program, *command, "--no-browser", "--data", place]
@@ -58,7 +57,7 @@ def serving(*command: str) -> Iterator[str]:
 
 
 def waited(page: Any, chance: random.Random, moves: int, thinking: float | None) -> list[float]:
-    """Seconds of each move without the agent's thinking; None: the page tells how long it took."""
+    """Seconds of each move without the agent's thinking; None: the page says how long the agent thought."""
     times: list[float] = []
     while len(times) < moves:
         if not page.locator("button.cell").count():
@@ -67,7 +66,7 @@ def waited(page: Any, chance: random.Random, moves: int, thinking: float | None)
             continue
         took = float(page.evaluate(_MOVE, chance.random())) / 1000
         told = re.search(r"in (<?)([\d.]+) s", page.locator("[role=status]").first.inner_text())
-        if thinking is not None or told:  # after a bonus move of one's own nobody has thought
+        if thinking is not None or told:  # after the person's own bonus move, no agent has thought
             times.append(took - (thinking if thinking is not None else float(told[2]) if told and not told[1] else 0.0))
     return times
 
@@ -93,10 +92,10 @@ def main() -> int:
                 page.get_by_label("Time to think").first.select_option(str(THINKING))
                 page.get_by_role("button", name="Begin").click()
                 page.locator("button.cell").first.wait_for(timeout=120_000)
-                waited(page, chance, 2, THINKING)  # what is loaded by the first move
+                waited(page, chance, 2, THINKING)  # the first move loads code
                 found[f"ultimate {agent}"] = waited(page, chance, options.moves, THINKING)
                 page.close()
-        with serving("extreme", "play", "random") as address:
+        with serving("web", "--bot", "random") as address:
             page = browser.new_page(base_url=address)
             page.goto("/extreme/play")
             page.get_by_role("button", name="Begin").click()

@@ -30,7 +30,7 @@ def taken(work: Callable[[], Any]) -> tuple[float, Any]:
 
 @numba.njit
 def evaluated(states: Any, heuristic: int, rounds: int) -> int:
-    """Evaluate all positions some times over; the sum of the values, which the compiler cannot leave out."""
+    """Evaluate all positions several times; the sum keeps the compiler from skipping the work."""
     total = 0
     for turn in range(rounds):
         for number in range(len(states)):

@@ -1,9 +1,8 @@
 """The values of k-in-a-row on boards of up to 8 x 8 squares: ``python -m benchmarks.arena_boards -o FILE``.
 
-For each board, a pairing strategy is sought first.  Then the Maker-Breaker form, alpha-beta and proof-number search get
-four times as many nodes again and again, until they end or four times as many would take longer than their limit.  A
-line of JSON for each board.  What is in the file is left alone, but for searches that have not ended and may now take
-more seconds.
+Each board is searched for a pairing strategy first.  Then the Maker-Breaker form, alpha-beta and proof-number search
+run with four times as many nodes each time, until they end or the next run would exceed their limit.  The file has a
+line of JSON for each board.  A further run repeats only searches that have not ended and may now take more seconds.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def by_pairing(game: Mnk, seconds: float) -> Outcome:
 
 
 def by_search(game: Mnk, method: str, seconds: float) -> Outcome:
-    """What a search finds in its last attempt, which takes at most so many seconds of the processor, more or less."""
+    """What a search finds in its last attempt, which takes at most about `seconds` of the processor."""
     nodes = 10_000
     while True:
         found: Any
@@ -58,7 +57,7 @@ def by_search(game: Mnk, method: str, seconds: float) -> Outcome:
 
 
 def solved(board: tuple[int, int, int], methods: list[str], seconds: float, known: Outcome) -> Outcome:
-    """What methods find about a board, beside what is known about it."""
+    """What methods find about a board, added to what is known about it."""
     rows, columns, need = board
     game = Mnk([f"{rows}x{columns}", f"need{need}"])
     for method in methods:

@@ -1,6 +1,6 @@
 """Attempts a second of random games on one core: our state machine next to OpenSpiel's `phantom_ttt`, in one run.
 
-Both take turns, and medians are printed, so that other work on the machine hits both alike.
+Both take turns, and medians are printed, so that other work on the machine affects both alike.
 
 python -m benchmarks.attempts
 """

@@ -1,8 +1,8 @@
-"""Explore in a real browser: ``python -m benchmarks.browsing DATA`` tells what a visitor waits for, and what is sent.
+"""Explore in a real browser: ``python -m benchmarks.browsing DATA`` measures a visitor's waits and the bytes sent.
 
-A headless Chromium clicks through games played at random: a square, then an outcome.  A click is timed inside of the
-page, from the event to the frame that shows the new numbers.  Bytes are those on the wire, compressed, with headers.
-Times grow when other programs use the processor: the load is told.
+A headless Chromium clicks through games played at random: a square, then an outcome.  A click is timed inside the page,
+from the event to the frame that shows the new numbers.  Bytes are those on the wire, compressed, with headers.  Times
+grow when other programs use the processor, so the load is printed.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def visit(page: Any, wire: Wire, address: str, ready: str) -> dict[str, float]:
 
 
 def click(page: Any, selector: str) -> float:
-    """Click at a link that renews a piece of the page; seconds until the piece is shown."""
+    """Click on a link that renews a piece of the page; seconds until the piece is shown."""
     return float(page.evaluate(_CLICK, selector)) / 1000
 
 
@@ -93,7 +93,7 @@ def main() -> int:
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.browsing", description=__doc__)
-    parser.add_argument("strategies", nargs="+", help="as pttt explore takes them, such as the directory of a solution")
+    parser.add_argument("strategies", nargs="+", help="as pttt web takes them, such as the directory of a solution")
     parser.add_argument("--clicks", type=int, default=200, metavar="N", help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the games (default: %(default)s)")
     options = parser.parse_args()

@@ -1,12 +1,12 @@
 """Compare update rules by the gap that they reach, over iterations and over time.
 
-A variant is an algorithm and what differs from its authors' parameters, such as "dcfr,gamma=3" or
+A variant is an algorithm with changes to its authors' parameters, such as "dcfr,gamma=3" or
 "sapcfr+,updates=simultaneous,precision=float64": keys of the section "solve" of config.yaml.
 
-Each evaluation adds a line of JSON to DIR/benchmarks/NAME.jsonl.  A variant of which the file knows as many
-iterations already is left out, so the same command goes on after an interruption, and more iterations or variants
-may be asked for later.  The time spent on evaluations does not count; if a machine is busy with other work,
-processor seconds mean more than elapsed ones.
+Each evaluation adds a line of JSON to DIR/benchmarks/NAME.jsonl.  Variants that already have as many iterations
+there are skipped, so the same command continues after an interruption, and later runs may ask for more iterations
+or variants.  The time spent on evaluations does not count; on a busy machine, processor seconds mean more than
+elapsed ones.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ STYLE = {
     **{"xtick.color": LINE, "ytick.color": LINE, "xtick.labelcolor": MUTED, "ytick.labelcolor": MUTED},
     **{"axes.grid": True, "grid.color": LINE, "grid.linewidth": 0.5},
 }
-FIRST = 30  # a picture leaves out the first iterations, which say nothing
+FIRST = 30  # the picture leaves out the first iterations, which show little
 
 
 def settings(variant: str, iterations: int, seconds: float, evaluate_every: float) -> SolveConfig:
-    """The configuration of a variant; it ends with the iterations or the seconds only."""
+    """The configuration of a variant, which ends only by its iterations or its seconds."""
     algorithm, *changes = variant.split(",")
     parts = [change.partition("=") for change in changes]
     content = {"algorithm": algorithm, **{key: yaml.safe_load(value or "''") for key, _, value in parts}}
@@ -63,11 +63,11 @@ def settings(variant: str, iterations: int, seconds: float, evaluate_every: floa
 
 
 class Recorder:
-    """Writes the rows of one variant, as the solver comes to them."""
+    """Writes the rows of one variant as the solver reports them."""
 
     def __init__(self, variant: str, file: Path) -> None:
         self.variant, self.file = variant, file
-        self.spent: list[float] = []  # processor seconds of those iterations that no evaluation followed
+        self.spent: list[float] = []  # processor seconds of iterations without an evaluation
         self.mark = time.process_time()
 
     def __call__(self, row: Row) -> None:
@@ -109,7 +109,7 @@ def read(file: Path) -> list[Row]:
 
 
 def write(file: Path, rows: Sequence[Row]) -> None:
-    """Rows, in place of all that a file holds."""
+    """Replace the content of a file by these rows."""
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 

@@ -3,7 +3,7 @@ course while 60 uploads of 40 MB begin within five minutes, most of them at the 
 
 Each upload must be confirmed, or refused with the sentence that says why. The results are the times of pages (median
 and 95th percentile), of confirmations after the last byte, and of verdicts, with the order in which they came.  They
-depend on what else the machine does; the processor time that the web process takes for a page, measured afterwards,
+depend on the machine's other load; the processor time that the web process takes for a page, measured afterwards,
 hardly does.
 """
 
@@ -34,7 +34,7 @@ from pttt_ooc.course.data.term_tables import Assignment
 PAGES = ("/", "/parts/leaderboard", "/matrix", "/submissions", "/course", "/teams/{team}", "/api/leaderboard")
 PATIENCE = 900.0
 _PIECE = 1 << 16  # bytes that are sent at a time
-_UNCERTAIN = 0.5  # seconds beside the deadline in which nothing begins
+_UNCERTAIN = 0.5  # seconds around the deadline in which no upload begins
 
 
 class Course(course_load.Course):
@@ -52,7 +52,7 @@ class Course(course_load.Course):
 
 
 def set_deadline(course, at):
-    """The deadline of the strategies, after which nothing is taken; None: no deadline."""
+    """Set the deadline, after which the course accepts no strategies; None: no deadline."""
     database = Database.of(course.data, None, course.game)
     with database.writing() as session:
         session.query(Assignment).one().due_at = at
@@ -72,7 +72,7 @@ def uniform_files(port):
 
 
 def padded(content, noise):
-    """A zip with random bytes before it, in pieces: still the same zip, but another file, as large as the noise."""
+    """A zip with random bytes before it, in pieces: still the same zip, but a new file, as large as the noise."""
     return [os.urandom(16), noise[: max(0, len(noise) - len(content) - 16)], content]
 
 
@@ -130,7 +130,7 @@ def _processor_seconds(pid):
 
 
 class Upload(threading.Thread):
-    """An upload that begins at a time, at the speed of a line."""
+    """An upload that begins at a given time, at the speed of a line."""
 
     def __init__(self, port, token, player, pieces, expected, at, bytes_per_second):
         super().__init__(daemon=True)
@@ -160,7 +160,7 @@ class Upload(threading.Thread):
                         sent += len(part[start : start + _PIECE])
                         time.sleep(max(0.0, begun + sent / self.speed - time.monotonic()))
             except (BrokenPipeError, ConnectionResetError):
-                pass  # it was refused meanwhile, and the answer is there
+                pass  # the server refused it meanwhile, and has answered
             self.sent_at = time.time()
             answer = connection.getresponse()
             told = json.loads(answer.read())
@@ -192,7 +192,7 @@ def run(students=200, uploads=60, late=5, megabytes=40.0, seconds=300.0, pause=5
 
 
 def measured(course, students, late, size, seconds, pause, speed):
-    """Put the load on a course with ``port``, ``data``, ``game``, ``tokens``, and ``web``: a pid; the figures."""
+    """Put the load on a course with ``port``, ``data``, ``game``, ``tokens`` and ``web``, a pid; return the figures."""
     uniform, load = uniform_files(course.port), os.getloadavg()
     context = multiprocessing.get_context("spawn")
     stopping, queue = context.Event(), context.Queue()
@@ -259,7 +259,7 @@ def _submissions(port):
 
 
 def figures_of(sent, rows, due, times, failures):
-    """What was measured, and what was not as it must be."""
+    """What was measured, and what went wrong."""
     in_time = [one for one in sent if one.at <= due]
     too_late = [one for one in sent if one.at > due]
     confirmed = [one for one in in_time if one.status in (200, 201)]
@@ -287,7 +287,7 @@ def figures_of(sent, rows, due, times, failures):
             "most": _ms(received, 100) / 1e3,
         },
         "begun_too_late": len(too_late),
-        "refused_with_a_reason": sum(one.status == 409 and "had to begin until" in one.told for one in too_late),
+        "refused_with_a_reason": sum(one.status == 409 and "had to begin by" in one.told for one in too_late),
         "other_answers": sorted({f"{one.status}: {one.told[:80]}" for one in in_time if one not in confirmed}),
         "wrong_verdicts": wrong,
         "verdicts_in_the_order_of_arrival": finished == sorted(finished),
@@ -306,7 +306,7 @@ def _ms(found, percent):
 
 
 def failed(figures):
-    """Whether an upload was not answered as it must be, or a verdict was wrong."""
+    """Whether an upload got the wrong answer, or a verdict was wrong."""
     return bool(
         figures["confirmed"] != figures["begun_in_time"]
         or figures["refused_with_a_reason"] != figures["begun_too_late"]

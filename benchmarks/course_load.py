@@ -1,7 +1,7 @@
-"""Load on a course: ``python -m benchmarks.course_load`` starts one on the loopback, and tells what it stood.
+"""Load on a course: ``python -m benchmarks.course_load`` starts one on the loopback, and measures how it copes.
 
-Many teams upload at the same time, now and then a wrong file, while somebody reads the leaderboard; in the middle the
-worker and then the web server are killed. All verdicts are compared with what the package itself says.
+Many teams upload at the same time, now and then a wrong file, while somebody reads the leaderboard; halfway, the
+worker and then the web server are killed. All verdicts are compared with the package's own results.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _zipped(tensor):
 
 
 class Course:
-    """`pttt serve` with teams, on a free port of the loopback."""
+    """`pttt course serve` with teams, on a free port of the loopback."""
 
     limits = {"submissions_per_hour": 10_000, "waiting_per_team": 1_000}
 
@@ -89,14 +89,14 @@ class Course:
         self.tokens = [teams.add_team(database, f"Team {n:03}") for n in range(count)]
         self.prepare(database)
         database.close()
-        command = [sys.executable, "-m", "pttt_ooc.cli", "serve", "--data", str(data), "--port", "0"]
+        command = [sys.executable, "-m", "pttt_ooc.cli", "course", "serve", "--data", str(data), "--port", "0"]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         self.port = int(re.search(r":(\d+);", self.process.stdout.readline())[1])
         wait_until(self.is_ready)
 
     def prepare(self, database):
-        """What else the course has before it is served."""
+        """Add what the course needs before it is served."""
 
     def state(self):
         try:
@@ -116,7 +116,7 @@ class Course:
         os.kill(self.pid_of(child), signal.SIGKILL)
 
     def pid_of(self, child):
-        """Number of a process of the server, which the log names."""
+        """The pid of a process of the server, from the log."""
         started = [json.loads(line) for line in self.log.read_text().splitlines() if '"started"' in line]
         return [line["pid"] for line in started if line["child"] == child][-1]
 
@@ -142,7 +142,7 @@ def ask(port, path, connection=None):
 
 
 def upload(port, token, player, content):
-    """Number of the submission; what dies on the way is sent again, as a student would."""
+    """Upload a file, again if the connection breaks, as a student would; return its number."""
     head = f'--b\r\nContent-Disposition: form-data; name="player"\r\n\r\n{player}\r\n'
     head += '--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
     body = head.encode() + content + b"\r\n--b--\r\n"

@@ -1,14 +1,15 @@
 """From nothing to the first verdict: ``python -m benchmarks.course_start`` types the commands of `docs/course.md`.
 
-They are read from the page: from its first block of commands, and from its first `course.yaml`.  Then a team hands in
-the uniform strategy of the starter kit with `pttt submit`.  The results are the seconds of each command.
+They are read from the page: from its first block of commands, and from its first `course.yaml`.  As soon as there are
+pages, a team hands in a uniform strategy with `pttt submit` and waits for the verdict.  The results are the seconds of
+each command, the client's messages with their seconds, and the processor seconds that the server's processes had used
+when the verdict came.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
 import os
 import re
@@ -17,11 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
 from pathlib import Path
-from urllib.request import urlopen
 
-from benchmarks.course_load import PATIENCE, ask, wait_until
+import psutil
+
+import pttt_ooc
 
 PAGE = Path(__file__).parent.parent / "docs" / "course.md"
 ROSTER = "team,name,email\nTeam A,Grace Hopper,grace@example.org\nTeam B,Emmy Noether,emmy@example.org\n"
@@ -34,32 +35,34 @@ def commands_of(page):
     return [shlex.split(line, comments=True)[1:] for line in block.splitlines()], course
 
 
-def run(place, game=None, port=0):
-    """Type the commands in an empty directory; returns the seconds of each, and of all until the first verdict."""
+def run(place, game="pttt-abrupt", port=0):
+    """Type the commands in an empty directory; returns what was measured until the first verdict."""
     commands, course = commands_of(PAGE.read_text(encoding="utf-8"))
     (place / "roster.csv").write_text(ROSTER)
-    told, begun = {}, time.perf_counter()
+    mine = pttt_ooc.Strategy.uniform(pttt_ooc.game(game), 0).save(place / "mine.zip")
+    told, begun, used = {}, time.perf_counter(), 0.0
     for words in commands[:-1]:
-        if words[:2] == ["course", "init"] and game is not None:
+        if words[:2] == ["course", "init"]:
             words = [*words, "--game", game]
         if words[:2] == ["course", "apply"]:
             (place / "course" / "course.yaml").write_text(re.sub(r"\n *opens: .*", "", course))  # it has begun
-        told[" ".join(words[:2])] = _timed(place, words)
-    assert commands[-1][0] == "serve", "the last command of the page starts the server"
+        told[" ".join(words[:2])], seconds = _timed(place, words)
+        used += seconds
+    assert "serve" in commands[-1], "the last command of the page starts the server"
     command = [sys.executable, "-m", "pttt_ooc.cli", *commands[-1], "--port", str(port)]
     with open(place / "log.jsonl", "wb") as log:
         server = subprocess.Popen(command, cwd=place, env=_environment(), stdout=subprocess.PIPE, stderr=log, text=True)
     try:
         url = re.search(r"http://\S+:\d+", server.stdout.readline())[0]
-        told["pages are there"] = round(time.perf_counter() - begun, 1)
-        wait_until(lambda: _is_ready(url))
-        told["submissions are judged"] = round(time.perf_counter() - begun, 1)
-        told["submit"] = _submit(place, url)
+        told["pages are there after"] = round(time.perf_counter() - begun, 1)
+        told["the client tells"] = _submit(place, mine, url, begun)
+        told["first verdict after"] = round(time.perf_counter() - begun, 1)
+        told["processor seconds of commands"] = round(used, 1)
+        told["processor seconds of the server"] = _processor_seconds(server.pid)
     finally:
         server.terminate()
         server.wait()
         server.stdout.close()
-    told["first verdict after"] = round(time.perf_counter() - begun, 1)
     return told
 
 
@@ -67,37 +70,48 @@ def _environment(**more):
     return {**os.environ, "PYTHONPATH": str(PAGE.parent.parent), **more}
 
 
-def _timed(place, words, **environment):
-    begun = time.perf_counter()
+def _timed(place, words):
+    """Run a command; return its elapsed seconds and its processor seconds."""
+    begun, before = time.perf_counter(), os.times()
     command = [sys.executable, "-m", "pttt_ooc.cli", *words]
-    done = subprocess.run(command, cwd=place, env=_environment(**environment), capture_output=True, text=True)
+    done = subprocess.run(command, cwd=place, env=_environment(), capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(words)}: {done.stderr}")
-    return round(time.perf_counter() - begun, 1)
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return round(time.perf_counter() - begun, 1), used
 
 
-def _is_ready(url):
-    try:
-        return ask(int(url.rpartition(":")[2]), "/healthz")["status"] == "ok"
-    except (OSError, ValueError):
-        return False
+def _submit(place, file, url, begun):
+    """Hand in player 0's strategy, and wait for its verdict; each line that the client prints, with its second."""
+    with open(place / "tokens.csv", encoding="utf-8") as tokens:
+        token = next(csv.DictReader(tokens))["token"]
+    words = ["submit", str(file), "--player", "0", "--server", url]
+    command, environment = [sys.executable, "-u", "-m", "pttt_ooc.cli", *words], _environment(PTTT_TOKEN=token)
+    told = []
+    with subprocess.Popen(command, cwd=place, env=environment, stdout=subprocess.PIPE, text=True) as client:
+        for line in client.stdout:
+            told.append([round(time.perf_counter() - begun, 1), line.rstrip()])
+    if client.returncode != 0:
+        raise RuntimeError(f"the strategy is not accepted: {told}")
+    return told
 
 
-def _submit(place, url):
-    """Hand in the uniform strategy of player 0 of the starter kit, and wait for its verdict; the seconds."""
-    with urlopen(f"{url}/starter-kit.zip", timeout=PATIENCE) as answer:
-        kit = zipfile.ZipFile(io.BytesIO(answer.read()))
-    name = next(name for name in kit.namelist() if name.endswith("pttt_pl0.zip"))
-    (place / "mine.zip").write_bytes(kit.read(name))
-    with open(place / "tokens.csv", encoding="utf-8") as file:
-        token = next(csv.DictReader(file))["token"]
-    return _timed(place, ["submit", "mine.zip", "--player", "0", "--server", url], PTTT_TOKEN=token)
+def _processor_seconds(server):
+    """Processor seconds of each process of the server, by its module, including its children that have ended."""
+    found = {}
+    for process in [psutil.Process(server), *psutil.Process(server).children(recursive=True)]:
+        words, times = process.cmdline(), process.cpu_times()
+        module = words[words.index("-m") + 1] if "-m" in words else words[0]
+        used = times.user + times.system + times.children_user + times.children_system
+        found[module] = round(found.get(module, 0.0) + used, 1)
+    return found
 
 
 def main():
-    """Print the seconds as JSON."""
+    """Print the results as JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.course_start", description=__doc__.splitlines()[0])
-    parser.add_argument("--game", help="another game than the course's; default: pttt-abrupt")
+    parser.add_argument("--game", default="pttt-abrupt", help="another game than the course's")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="course-start-") as name:
         load = os.getloadavg()

@@ -1,9 +1,9 @@
-"""The interface of exp-a-spiel beside exp-a-spiel itself: processor seconds and memory, in one run.
+"""The interface of exp-a-spiel next to exp-a-spiel itself: processor seconds and memory, in one run.
 
 Each game and program has a process of its own, which makes the traverser and evaluates the uniform strategies once.
-Processor seconds are of all threads, and say little of other programs on the machine; elapsed seconds do.  For the
-package, construction is measured twice: when the structure of the game is made, and when it is read.  Exp-a-spiel takes
-hours of a busy machine for a whole game, so that each figure is also printed on stderr as soon as it is known.
+Processor seconds are of all threads; other programs on the machine hardly change them, but do change elapsed seconds.
+For the package, construction is measured twice: when the structure of the game is made, and when it is read.
+Exp-a-spiel takes hours for a whole game on a busy machine, so each figure also goes to stderr as soon as it is known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _processor() -> float:
 
 
 def _measure(program: str, game: str, directory: str) -> dict[str, object]:
-    """In a process of its own: seconds of processors and elapsed, and the largest memory in MB."""
+    """In a process of its own: processor seconds, elapsed seconds, and the largest memory in MB."""
     if program == "ours":
         import pttt_ooc
         from pttt_ooc.library import eas
@@ -36,7 +36,7 @@ def _measure(program: str, game: str, directory: str) -> dict[str, object]:
 
         pttt_ooc.configure(data=directory)
         ensure_compiled()
-        small = eas.CornerDhTraverser()  # what its first call compiles is not measured
+        small = eas.CornerDhTraverser()  # compiling in the first call is not measured
         repr(small.ev_and_exploitability(*small.construct_uniform_strategies()).gradient[0][0])
     else:
         sys.path.insert(0, directory)

@@ -1,7 +1,7 @@
-"""The lazy double oracle from nothing to an exact pair, whole and without its parts: ``python -m benchmarks.exact``.
+"""The lazy double oracle from the start to an exact pair, complete and reduced: ``python -m benchmarks.exact``.
 
-Each run is a process of its own; its kernels are compiled before.  The figures are medians of several runs, in turns,
-beside those of the first trial of the method, on another day and machine.
+Each run is a process of its own, which compiles its kernels first.  The figures are medians of several runs, in turns,
+next to those of the first trial of the method, on another day and machine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ VARIANTS = ("whole", "no clairvoyance", "no symmetry", "cold programs")
 
 def one_run(name: str, variant: str, most_seconds: float) -> dict[str, Any]:
     """A run in this process, up to a limit of processor seconds."""
-    game = copy.copy(named_game(name))  # others in this process have the same game
+    game = copy.copy(named_game(name))  # other code in this process has the same game
     if variant == "no symmetry":
         game.__dict__["symmetries"] = (tuple(range(game.squares)),)  # a cached property
     _solve(DoubleOracle(named_game("mini-2x2k2-abrupt")), "", 1e9)  # loads the kernels

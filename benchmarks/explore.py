@@ -1,4 +1,4 @@
-"""People clicking: ``python -m benchmarks.explore DATA`` serves a solution, and tells how long its pages take.
+"""People clicking: ``python -m benchmarks.explore DATA`` serves a solution, and measures how long its pages take.
 
 Each person looks at a page, waits a while, and follows one of its links, or goes to an infoset of a game played at
 random.  Times are from the request to the whole answer, over the loopback, of the piece that the page's script asks
@@ -31,10 +31,10 @@ _LINK = re.compile(r'<a href="(/explore[^"]*)"(?! download)')
 
 
 class Served:
-    """`pttt explore` on a free port."""
+    """`pttt web` on a free port."""
 
     def __init__(self, strategies: list[str], chosen: str) -> None:
-        command = [sys.executable, "-c", _COMMAND, "explore", *strategies, "--no-browser"]
+        command = [sys.executable, "-c", _COMMAND, "web", *strategies, "--no-browser"]
         self.page = f"/explore?{chosen}"
         self.preparing: dict[str, float] = {}
         self.begun = time.monotonic()
@@ -65,9 +65,9 @@ class Served:
         return time.monotonic() - self.begun
 
     def _watch_preparer(self) -> None:
-        """Note what the process that prepares strategies takes."""
+        """Note memory and time of the process that prepares strategies."""
         pid = self.pids.get("explore answerer", 0)
-        with suppress(OSError, TypeError):  # there is none, or it has just ended
+        with suppress(OSError, TypeError):  # it does not exist, or has just ended
             for child in " ".join(file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/children")).split():
                 found = {**_memory(int(child)), "processor_seconds": _processor(int(child))}
                 self.preparing = {name: max(n, self.preparing.get(name, 0)) for name, n in found.items()}
@@ -131,14 +131,14 @@ def click(served: Served, seed: int, pause: float, end: float, times: list[float
 
 
 def percentile(times: list[float], share: float) -> float:
-    """Milliseconds that `share` of all answers took at most."""
+    """Milliseconds within which `share` of all answers came."""
     return round(1000 * sorted(times)[min(len(times) - 1, int(share * len(times)))], 1)
 
 
 def main() -> int:
     """The command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.explore", description=__doc__)
-    parser.add_argument("strategies", nargs="+", help="as pttt explore takes them, such as the directory of a solution")
+    parser.add_argument("strategies", nargs="+", help="as pttt web takes them, such as the directory of a solution")
     parser.add_argument("--chosen", default="", metavar="QUERY", help="such as 'first=f1&second=solution'")
     parser.add_argument("--people", type=int, default=20, metavar="N", help="default: %(default)s")
     parser.add_argument(

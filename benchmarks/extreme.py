@@ -1,8 +1,8 @@
-"""How strong the strong bot of Extreme TicTacToe is: games against our example, behind walls, from openings by lot.
+"""How strong the strong bot of Extreme TicTacToe is: games against our example, behind walls, from random openings.
 
-Times are of the processor, so that a busy machine changes no result; on one with nothing else to do they are those of a
-clock.  The log has a line for each game: it says what both were given, how the game went, and how deep the strong bot
-searched.  The same command goes on where it was ended.
+Times are of the processor, so a busy machine changes no result; on an idle one they equal elapsed times.  The log has a
+line for each game: it says what both were given, how the game went, and how deep the strong bot searched.  After an
+interruption, the same command continues.
 
     python -m benchmarks.extreme --strong 1 --example 24 --games 40 --log games.jsonl
 
@@ -36,11 +36,11 @@ from pttt_ooc.other_games.extreme.referee import FLAGS, Cell, Referee
 from pttt_ooc.other_games.extreme.runner import BigBoard
 
 PATIENCE = 20
-"""The referee's limit, as a multiple of the time that the example is given: here, nobody is to lose by the clock."""
+"""The referee's limit, as a multiple of the example's time: high, so that no bot loses by the clock."""
 
 
 def changed(program: BotProgram, *changes: tuple[str, str]) -> BotProgram:
-    """One of our bots with other words in its text, each of which must be there."""
+    """One of our bots with parts of its text replaced, each of which must occur once."""
     source = program.source
     for old, new in changes:
         if source.count(old) != 1:
@@ -73,7 +73,7 @@ def example_of(seconds: float) -> BotProgram:
 
 
 def twin_of(positions: int) -> BotProgram:
-    """The example's twin with so many positions for each move."""
+    """The example's twin with this many positions for each move."""
     return changed(
         read_program(Path(__file__).with_name("extreme_twin.py")), ("positions = 100000", f"positions = {positions}")
     )
@@ -112,7 +112,7 @@ def settings_of(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def result(match: BotMatch, side: int) -> str:
-    """The game as the strong bot sees it; a game without a line is won by points."""
+    """The result for the strong bot; a game without a line is decided by points."""
     if match.message not in ("WON", "DRAW"):
         return "forfeit won" if match.winner == ("P1", "P2")[side] else "forfeit lost"
     own, other = match.points[side], match.points[1 - side]
@@ -130,7 +130,7 @@ def searched(printed: str) -> dict[str, Any]:
 
 
 def summary(games: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Results by kind, and the rate of games won with its interval of Wilson's, 95%."""
+    """Results by kind, and the rate of games won, with Wilson's 95% interval."""
     kinds = sorted({game["result"] for game in games})
     won = sum(game["result"] in ("won", "forfeit won") for game in games)
     interval = binomtest(won, len(games)).proportion_ci(method="wilson")
@@ -172,7 +172,7 @@ def compare(game: dict[str, Any], seconds: float) -> dict[str, Any]:
                 self.out_of_time = True
                 raise
 
-    from benchmarks import extreme_twin  # which compiles its search
+    from benchmarks import extreme_twin  # importing compiles its search
 
     example, twin = Counting(), extreme_twin.TeamTwin()
     cell = example.move(board, old, flag)

@@ -1,9 +1,9 @@
-"""What a move of Extreme TicTacToe costs beside the bot's thinking, next to processes that only exchange bytes.
+"""What a move of Extreme TicTacToe costs besides the bot's thinking, next to processes that only exchange bytes.
 
-Two bots that answer at once play whole matches behind walls.  A turn is all between two moves: the referee's question,
-the bot's process that is let go and stopped, the boards as text to and fro, and their check.  After each turn, a plain
-process gets as many bytes and sends as many back: nothing that asks another process is faster.  So what else the
-machine does meets both, and the ratio is to be looked at, not the times.
+Two bots that answer at once play whole matches behind walls.  A turn is everything between two moves: the referee's
+question, the bot's process resumed and stopped, the boards as text in both directions, and their check.  After each
+turn, a plain process receives as many bytes and sends as many back: asking another process cannot be faster.  Other
+load on the machine affects both, so look at the ratio, not at the times.
 
     python -m benchmarks.extreme_overhead --matches 20
 """
@@ -74,7 +74,7 @@ class Turns:
         self.begin = 0.0
 
     def watch(self, _: BotMatch) -> bool:
-        """Note a turn; the first one of a match is left out, as it would hold the start."""
+        """Note a turn, but not the first one of a match, which includes the start."""
         now = time.perf_counter()
         if self.begin:
             self.turns.append(now - self.begin)
@@ -84,9 +84,9 @@ class Turns:
 
 
 class Spent:
-    """Processor milliseconds, switches by will, and forced ones, of each move of a match.
+    """Processor milliseconds, voluntary and forced context switches for each move of a match.
 
-    The referee's are those of this process, the bots' what they print of themselves.
+    The referee's are those of this process; the bots print their own.
     """
 
     def __init__(self) -> None:
@@ -99,12 +99,12 @@ class Spent:
         return True
 
     def of_referee(self) -> np.ndarray:
-        """Of a move of either player."""
+        """The referee's, for each move."""
         return np.asarray((self.referee[-1] - self.referee[0]) / (len(self.referee) - 1))
 
     @staticmethod
     def of_bot(printed: str) -> np.ndarray:
-        """Of an own move of a bot, with what its process does around it."""
+        """A bot's, for one of its moves, with its process's work around it."""
         rows: np.ndarray = np.array([[float(part) for part in line.split()] for line in printed.splitlines()])
         return np.asarray((rows[-1] - rows[0]) / (len(rows) - 1))
 
@@ -116,9 +116,9 @@ def milliseconds(seconds: list[float]) -> dict[str, float]:
 
 
 def measure(matches: int) -> dict[str, Any]:
-    """Play, and say what it took."""
+    """Play, and return the times."""
     bot = program("teamteller.py", _TELLER.encode())
-    play_match((bot, bot), Conditions())  # what is compiled and read only once
+    play_match((bot, bot), Conditions())  # compiles, and reads files
     echo, found = Echo(), []
     for _ in range(matches):
         spent, turns = Spent(), Turns(echo)

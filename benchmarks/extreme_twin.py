@@ -2,7 +2,7 @@
 
 A game in which the example thinks for 24 s about each move takes a quarter of an hour of the processor.  This bot
 replaces the clock by a number of positions; with as many as the example searches in its time, it plays the same moves.
-The file stands alone, because it runs behind walls, where this folder cannot be seen.
+The file imports nothing from this folder, because it runs behind walls, which hide the folder.
 """
 
 import numpy as np
@@ -79,7 +79,7 @@ def find_cells(cells, small, target, found):
 
 @njit("UniTuple(int64, 2)(int8[:,:,::1], int8[:,::1], int64, int64, boolean, int64, int64, int64, int64[::1])")
 def search(cells, small, target, flag, bonus, depth, alpha, beta, left):
-    """Value for me and best cell, as the example finds them; -1 in the place of the cell says that positions ran out.
+    """Value for me and best cell, as the example finds them; the cell is -1 if positions ran out.
 
     ``left`` holds the number of positions that may still be searched.
     """

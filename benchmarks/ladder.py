@@ -6,7 +6,7 @@ all rows of ``benchmarks/ladder.yaml`` that are not there yet; it may be killed 
 ``docs/lab/ladder.md`` of the lines.  ``check`` makes the agents of lines again, with the recorded number of iterations,
 and compares them; ``check --sample 8 --seed 1`` draws eight of them.
 
-An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt learn`, such as
+An agent is ``uniform``; a rule of regret minimisation, such as ``dcfr``; a learner of `pttt lab learn`, such as
 ``mmd-magnet``; or a function of blocks of infosets, ``examples/heuristics.py:centre_first``.  All are scored alike: by
 the exact best responses to their strategies.  Seconds are processor time of this process on one thread, for learning
 alone.
@@ -41,7 +41,7 @@ from pttt_ooc.library.scoring.agents import find_agent
 from pttt_ooc.library.scoring.ladder import (
     agent_name,
     budget_text,
-    exploitability_of,
+    mean_exploitability_of,
     rank_rows,
     read_records,
     record_key,
@@ -56,7 +56,7 @@ PAGE = ROOT / "docs/lab/ladder.md"
 GAMES = ("pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical")
 Pair = tuple[pttt.Strategy, pttt.Strategy]
 Record = dict[str, Any]
-SAME = 1e-9  # scores that differ less are the same
+SAME = 1e-9  # scores that differ by less are the same
 
 
 def made(
@@ -104,7 +104,7 @@ def _by_learner(
 
 
 def digest(pair: Pair) -> str:
-    """Of both strategies' numbers, as single precision: BLAKE2b, 8 bytes, in hex."""
+    """A digest of both strategies' numbers in single precision: BLAKE2b, 8 bytes, in hex."""
     total = hashlib.blake2b(digest_size=8)
     for strategy in pair:
         total.update(np.ascontiguousarray(strategy.probabilities, np.float32))
@@ -123,7 +123,7 @@ def record(
         **{"game": name, "agent": agent, "settings": dict(settings), "seed": seed},
         **{"budget": ends.get("seconds"), "seconds": round(seconds, 2), "iterations": iterations},
         **({"limit": ends["iterations"]} if "iterations" in ends else {}),
-        **{"exploitability": found.nashconv / 2, "value": found.value},
+        **{"mean_exploitability": found.nashconv / 2, "value": found.value},
         **{"best_response_0": found.best_response_0, "best_response_1": found.best_response_1},
         **{"digest": digest(pair), "version": pttt.__version__},
     }
@@ -141,18 +141,18 @@ def command(row: Record) -> str:
 
 
 def again(row: Record, data: Path) -> list[str]:
-    """What differs if the agent of a row is made again, with the recorded iterations, and scored."""
+    """Make and score a row's agent again, with the recorded iterations; return what differs."""
     ends = {"iterations": row["iterations"]}
     new = record(row["game"], row["agent"], ends, row["seed"], row["settings"], data)
     wrong = [] if new["digest"] == row["digest"] else [f"digest {new['digest']}, not {row['digest']}"]
-    for key in ("exploitability", "value", "best_response_0", "best_response_1"):
+    for key in ("mean_exploitability", "value", "best_response_0", "best_response_1"):
         if abs(new[key] - row[key]) > SAME:
             wrong.append(f"{key} {new[key]!r}, not {row[key]!r}")
-    return [f"{row['game']}, {row['agent']}, seed {row['seed']}: {text}" for text in wrong]
+    return [f"{command(row)}: {text}" for text in wrong]
 
 
 def drawn(rows: Sequence[Record], number: int, seed: int) -> list[Record]:
-    """Some rows by lot, in their order; all, if there are no more."""
+    """Some random rows, in their order; all, if there are no more."""
     chosen = random.Random(seed).sample(range(len(rows)), min(number, len(rows)))
     return [rows[k] for k in sorted(chosen)]
 
@@ -199,24 +199,21 @@ def interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def page(rows: Sequence[Record]) -> str:
-    """The page: a table for each game, the least exploitable first; then the commands and digests."""
+    """The page: a table for each game, the least exploitable first."""
     lines = [PREFACE.replace("{left_out}", left_out(rows))]
     for game in (g for g in GAMES if any(row["game"] == g for row in rows)):
         groups = rank_rows(rows, game)
         lines += [f"## {game}", ""]
         lines += [
-            "| agent | exploitability | 95% interval | budget | iterations | seeds |",
+            "| agent | mean exploitability | 95% interval | budget | iterations | seeds |",
             "|---|---|---|---|---|---|",
         ]
-        lines += [_line(group) for group in groups] + ["", "```text"]
-        for row in (r for group in groups for r in sorted(group, key=lambda r: r["seed"])):
-            lines.append(f"{row['digest']}  {command(row).removeprefix('python -m benchmarks.ladder ')}")
-        lines += ["```", ""]
+        lines += [_line(group) for group in groups] + [""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def left_out(rows: Sequence[Record]) -> str:
-    """A sentence: how many planned rows that learn are not there, and what they would take."""
+    """A sentence: how many planned rows with learning are missing, and how long they would take."""
     there = {*map(record_key, rows)}
     budgets = [row["budget"] or 0 for row in planned() if learns(row["agent"]) and record_key(row) not in there]
     if not budgets:
@@ -229,7 +226,7 @@ def left_out(rows: Sequence[Record]) -> str:
 
 def _line(group: Sequence[Record]) -> str:
     first = group[0]
-    values = [row["exploitability"] for row in group]
+    values = [row["mean_exploitability"] for row in group]
     chance = "one seed" if has_chance(first["agent"]) else ""
     if len(values) > 1:
         chance = "{:.3g}–{:.3g}".format(*interval(values))
@@ -237,64 +234,43 @@ def _line(group: Sequence[Record]) -> str:
     count = f"{round(mean(row['iterations'] for row in group)):,}" if budget else ""
     seeds = str(len(group)) if has_chance(first["agent"]) else ""
     name = f"`{agent_name(first)}`{settings_text(first)}"  # the commands below the table have whole paths
-    cells = [name, f"{exploitability_of(group):.3g}", chance, budget, count, seeds]
+    cells = [name, f"{mean_exploitability_of(group):.3g}", chance, budget, count, seeds]
     return "| " + " | ".join(cells) + " |"
 
 
 PREFACE = """\
 # The ladder
 
-Exact scores of agents on the four games that the field compares learners on. Exploitability is half of NashConv, as
-the field's papers plot it: what both best responses together gain. It is exact up to rounding.
+Exact scores of agents on the four games that the field compares learners on. Mean exploitability is what an agent loses
+to an opponent who knows it, on average over both seats: half of NashConv, which the field's papers plot. [Score an
+agent](../score.md) says how to place one of yours.
 
-`python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`. A budget is processor seconds of
-one thread for learning, without evaluations, or a number of iterations. Agents without a budget learn nothing. Where
-chance has a part in learning, the exploitability is the mean over the seeds, with Student's 95% interval of it, cut off
-at 0; a seed is one training from the beginning. Elsewhere there is one number, as another run gives the same. In the
-blocks below the tables are the digest of each row's strategies and the arguments of its command, `python -m
-benchmarks.ladder`.
+`python -m benchmarks.ladder write` makes this page from `docs/records/ladder.jsonl`, which also has the settings, the
+seed and a digest of each strategy. A budget is processor seconds of one thread for learning, without evaluations, on a
+machine with two to ten times as much to do as processors; or a number of iterations (it.). Agents without a budget
+learn nothing. Where chance has a part in learning, the number is the mean over the seeds, with Student's 95% interval
+of it, cut off at 0; a seed is one training from the beginning. Settings are the defaults of `pttt solve` and `pttt lab
+learn`, but for those that are named.
 
-Settings are the defaults of `pttt solve` and `pttt learn`, but for those that are named. Rows with the same seconds
-compare learners at the same processor time on one machine. Rows with a number of iterations (it.) compare them at the
-same number of games: an iteration of `ppo` has 1,024 games, one of `mccfr-outcome` a single game, so 13 of the one are
-as many games as 13,312 of the other.
+Rows with the same seconds compare learners at the same processor time, rows with a number of iterations at the same
+number of games: an iteration of `ppo` has 1,024 games, one of `mccfr-outcome` a single game. An iteration of `ppo` took
+0.065 seconds when its own rows were made, and up to 0.10 later: compare the iterations, too. 13 iterations are over
+before `ppg` has its first auxiliary phase or `nashpg` a second magnet.
 
-**What the budget left out.** A row of seconds has 20 of one processor of a busy machine; rows with networks on abrupt
-games have 60. An hour can turn the order, and tables of ten minutes for abrupt Phantom Tic-Tac-Toe are in
-[algorithms](algorithms.md#results).
+**What the budget left out.** Rows have 20 seconds, with networks on abrupt games 60. An hour can turn the order; tables
+of ten minutes for abrupt Phantom Tic-Tac-Toe are in [algorithms](algorithms.md#results).
 {left_out}
-Ten minutes for each of 50 rows (four rules of regret minimisation, seven exact learners, and with three seeds each four
-that sample and nine with networks) on the four games would take 33 processor hours. The published protocol has 10
-million steps and ten fresh seeds. At 50,000 decisions a second, as here, one training takes 200 seconds, and nine
-learners with networks on four games take 20 hours, and that once more for each setting that is tried.
+Ten minutes for each of 50 rows on the four games would take 33 processor hours. The published protocol has 10 million
+steps and ten fresh seeds: 20 hours here for nine learners with networks, and that once more for each setting that is
+tried.
 
-`nashpg`, `emagnet` and `ppg` have their [default settings](algorithms.md#methods-with-networks). Their phases are long
-for these budgets: 13 iterations are over before `ppg` has its first auxiliary phase or `nashpg` a second magnet. The
-machine had two to ten times as much to do as processors when they were measured. An iteration of `ppo` took up to 0.10
-seconds, and 0.065 when its own rows were made: compare the iterations, too.
+**Liar's dice**, the fifth game of that comparison, is absent: chance and public bids have nothing of the structure that
+this package is about.
 
-**Liar's dice** with two dice of five faces (15,728,640 infosets, value 0.0177), the fifth game of that comparison, is
-absent: chance and public bids have nothing of the structure that this package is about, and a plain pass over its 2²⁰
-sequences of bids evaluates it; OpenSpiel and nashbench have it.
-
-## Add a row
-
-```
-# Add a line to the records.
-python -m benchmarks.ladder run dark-hex-3x3-classical dcfr --seconds 10
-python -m benchmarks.ladder run pttt-abrupt examples/heuristics.py:centre_first
-# Or all rows of benchmarks/ladder.yaml that are not there yet.
-python -m benchmarks.ladder plan
-# Make this page, and make agents again and compare.
-python -m benchmarks.ladder write
-python -m benchmarks.ladder check --game dark-hex-3x3-classical
-```
-
-The agent may be a rule of `pttt solve`, a learner of `pttt learn` (`--set KEY=VALUE`, `--seed N`), or a function of
-blocks of infosets as in [score](score.md). A line has the number of iterations, so that anybody can make the same
-strategy again whatever their machine's speed, and a digest of its numbers. `check` does so. With networks that needs
-the same version of JAX (here 0.10.2) and the same kind of processor: rounding decides about later games, so that
-otherwise a row is [as different as one of another seed](algorithms.md#methods-with-networks).
+A line of the records has the number of iterations, so that anybody can make the same strategy again, whatever their
+machine's speed: `python -m benchmarks.ladder check`. With networks that needs the same version of JAX (here 0.10.2) and
+the same kind of processor; otherwise a row is [as different as one of another
+seed](algorithms.md#methods-with-networks).
 """
 
 

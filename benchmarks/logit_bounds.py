@@ -1,9 +1,8 @@
 """What a bound of logits costs: ``python -m benchmarks.logit_bounds GAME``.
 
-R-NaD's update (NeuRD) moves no logit further from the mean of its infoset than a bound.  So a square's probability is
-at most that of one logit at the bound.  This takes strategies of regret matching that are nearly an equilibrium, cuts
-their logits at each bound, and prints the exact exploitability of what is left.  A learner under the bound may do
-somewhat better than that, by other strategies.
+R-NaD's update (NeuRD) stops moving a logit away once it is a bound or more from the mean of its infoset.  This takes
+strategies of regret matching that are nearly an equilibrium, cuts their logits at each bound, and prints the mean
+exploitability of the result, which is exact.  A learner under the bound may do somewhat better, with other strategies.
 """
 
 from __future__ import annotations

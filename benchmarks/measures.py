@@ -1,7 +1,7 @@
 """What is measured: sweeps, iterations of a solve, an evaluation, the memory's speed and the baseline.
 
 A function here takes an engine or a trie and returns rows.  A row's `seconds` is the median over
-several goes, after one that is not counted (it compiles, and touches the memory for the first time).
+several goes, after one that does not count (it compiles, and touches the memory for the first time).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Row:
     sweeps
         How many players' gradients it contains: 2 stand for all histories of the game, visited once.
     memory
-        Bytes that those gradients must read and write at least, 0 if that is of no interest.
+        Bytes that those gradients must read and write at least; 0 if it does not matter.
     """
 
     name: str
@@ -99,7 +99,7 @@ def prepared(
 ) -> Iterator[Engine]:
     """An engine from the products of the stages in ``data/game/symmetry``, which are made where they are missing.
 
-    It has a thread for each core unless told how many.
+    By default, it has a thread for each core.
     """
     directory = data / game / symmetry
     try:
@@ -117,7 +117,7 @@ def prepared(
 
 
 def memory_speed(repeats: int) -> float:
-    """Bytes per second, read and written ones added up, when all cores copy a large array."""
+    """Bytes read and written per second when all cores copy a large array."""
     source, target = np.ones(COPIED, np.uint8), np.ones(COPIED, np.uint8)
     edges = np.linspace(0, COPIED, cores() + 1).astype(int)
     parts = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
@@ -140,11 +140,11 @@ class Baseline:
     Attributes
     ----------
     histories
-        Of the whole game.
+        Number of histories of the whole game.
     visited
-        Those that the part visits.
+        Number of histories of the part.
     threads
-        One for each core, or fewer if memory is short: each has gradients of its own.
+        One for each core, or fewer if memory is short: each has its own gradients.
     """
 
     def __init__(self, game: Game, pairs: Pairs) -> None:
@@ -152,7 +152,7 @@ class Baseline:
         self.histories = pairs.decision_histories + pairs.terminal_histories
         self.visited = 0
         self.reach = uniform_reach(self.trie, np.float32)
-        room = psutil.virtual_memory().available // (2 * self.reach.nbytes)  # of half of what is free
+        room = psutil.virtual_memory().available // (2 * self.reach.nbytes)  # how many fit into half of it
         self.threads = max(1, min(cores(), int(room)))
         length = next(n for n in (START_LENGTH, 2, 0) if self.trie.starts(n))
         starts = self.trie.starts(length)
@@ -233,7 +233,7 @@ def _clocks() -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Solve:
-    """What a solve leaves to be measured: rows, its result, and the reach of the last strategies."""
+    """What a solve leaves: measured rows, its result, and the reach of the last strategies."""
 
     rows: list[Row]
     strategies: tuple[Strategy, Strategy]
@@ -252,7 +252,7 @@ def solving(engine: Engine, iterations: int, data: Path) -> Solve:
     def on_progress(row: dict[str, Any]) -> None:
         marks.append(np.vstack([watch.spent, _clocks()]))
 
-    # An evaluation and a commit follow the last iteration, which is left out below; else there is none in that half.
+    # In the last half, only the last iteration has an evaluation and a commit after it; it is left out below.
     config = SolveConfig(
         algorithm="dcfr",
         max_iterations=iterations,

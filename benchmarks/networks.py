@@ -1,7 +1,7 @@
-"""Scores of networks by size, and of populations by their number: processor seconds and memory.
+"""What scores cost, by size of network and number of members: processor seconds and memory.
 
 The networks are nashbench's: JAX, with random weights, two layers of 256 or three of 512, and 1, 4, 16 or 64 members.
-Each measurement has a process of its own, after a score that compiles.  ``python -m benchmarks.networks --game GAME``.
+Each measurement has a process of its own, which first compiles.  ``python -m benchmarks.networks --game GAME``.
 """
 
 from __future__ import annotations
@@ -49,11 +49,16 @@ def _measure(game: str, size: str, members: int, data: str) -> dict[str, Any]:
     agents = [(1, network(board_of(rules).infostate_size, rules.squares, SIZES[size], k)) for k in range(members)]
     small = pttt.game("mini-2x3k2-abrupt")
     score(small, network(board_of(small).infostate_size, small.squares, (4,), 0))
-    score(rules, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True))  # the structure is read
+    score(rules, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True))  # reads the structure
     before, begun = time.process_time(), time.perf_counter()
     found = score(rules, agents if members > 1 else agents[0][1])
     return {
-        **{"game": game, "network": size, "members": members, "exploitability": round(found.exploitability, 6)},
+        **{
+            "game": game,
+            "network": size,
+            "members": members,
+            "mean_exploitability": round(found.mean_exploitability, 6),
+        },
         **{"seconds": round(time.process_time() - before, 1), "elapsed": round(time.perf_counter() - begun, 1)},
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
     }

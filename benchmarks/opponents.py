@@ -5,8 +5,8 @@ the best equilibrium strategy for this opponent.  The opponents are uniform play
 all learners' results below DIR/GAME/full/learners, and random deterministic strategies, one for each seed.  Without a
 solution, the column (a) is empty.
 
-Each row is a line of JSON in DIR/benchmarks/opponents-GAME.jsonl.  Rows that the file knows are left out, so that the
-same command goes on after an interruption.  `--table` prints the file as a table in Markdown.
+Each row is a line of JSON in DIR/benchmarks/opponents-GAME.jsonl.  Rows that are already there are skipped, so the same
+command continues after an interruption.  `--table` prints the file as a table in Markdown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pttt_ooc.pipeline.files.solution import read_player
 from pttt_ooc.pipeline.stages.directories import SOLUTION
 
 GAP = 1e-6
-"""The width of the interval of the worst and the best payoff."""
+"""The width to which the worst and the best payoff are each bounded."""
 
 COLUMNS = {
     "average": "(a) average",
@@ -99,7 +99,7 @@ class Table:
         return self.responses.gradient(player, self.responses.reach(1 - player, opponent))
 
     def own(self, player: int) -> dict[str, Floats]:
-        """The strategies of the columns but the last two."""
+        """The strategies of all columns but the last two."""
         solved = {"average": self.stored(self.solution, player)} if self.solution.exists() else {}
         payoffs = self.payoffs(player, self.uniform(1 - player))[1]
         best = self.face.extreme(player, payoffs).strategy.probabilities

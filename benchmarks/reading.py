@@ -1,4 +1,4 @@
-"""Somebody who reads a page again and again, in a process of its own, which has nothing heavy to import."""
+"""Read a page again and again, in a process of its own; this module has no heavy imports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def read_pages(port, path, stopping, pause, found):
     times, failures = [], 0
     last = False
     while not last:
-        last = stopping.is_set()  # and once more, so that at least one is read
+        last = stopping.is_set()  # once more, so that there is at least one time
         begun = time.perf_counter()
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         try:

@@ -1,9 +1,9 @@
 """How an iteration would scale over threads, by simulation of its schedule from measured times.
 
-Every run of views of some iterations is timed on one thread, cut as for more threads.  The schedule is then played
-through for these: the runs of a slice are handed over one after the other, to whichever thread is free, and the next
-slice begins when all are done.  What is between the runs is done by one thread.  It is assumed that a run takes as
-long beside others as alone: caches and memory are shared, so that real machines stay below these figures.
+Some iterations run on one thread, cut into runs of views as for more threads, and each run is timed.  Then the schedule
+is simulated: the runs of a slice are handed over one by one to whichever thread is free, and the next slice begins when
+all are done.  One thread does the work between runs.  The simulation assumes that a run takes as long beside others as
+alone.  Real machines share caches and memory, so they scale less well.
 
     python -m benchmarks.schedule --game pttt-abrupt --data data
 """
@@ -40,7 +40,7 @@ class Iteration:
     Attributes
     ----------
     slices
-        Seconds of each run, in the sequence in which they are handed out, for each time that runs are handed out.
+        For each time that runs are handed out, the seconds of each run, in that order.
     seconds
         Of the whole iteration.
     """
@@ -50,12 +50,12 @@ class Iteration:
 
     @property
     def between(self) -> float:
-        """Seconds in which no run was at work."""
+        """Seconds outside of all runs."""
         return max(0.0, self.seconds - sum(map(sum, self.slices)))
 
 
 class Recorder(Engine):
-    """An engine that cuts views into runs as for some threads, does all on one, and notes how long each run takes."""
+    """An engine that cuts views into runs as for `threads`, runs them all on one, and notes how long each takes."""
 
     def __init__(self, engine: Engine, threads: int) -> None:
         super().__init__(engine.index, engine.timings, engine.dtype.type, threads)
@@ -71,7 +71,7 @@ class Recorder(Engine):
 
 
 def simulated(iteration: Iteration, threads: int, handover: float = HANDOVER) -> float:
-    """Seconds that an iteration would take on so many threads."""
+    """Seconds that an iteration would take on this many threads."""
     total = iteration.between
     for runs in iteration.slices:
         if threads == 1 or len(runs) == 1:
@@ -85,12 +85,12 @@ def simulated(iteration: Iteration, threads: int, handover: float = HANDOVER) ->
 
 
 def longest(iteration: Iteration) -> float:
-    """Seconds that an iteration would take on any number of threads: the longest run of each slice."""
+    """Seconds that an iteration would take with unlimited threads: the longest run of each slice counts."""
     return iteration.between + sum(max(runs) for runs in iteration.slices)
 
 
 def undisturbed(iterations: Sequence[Iteration]) -> Iteration:
-    """An iteration in which every run takes its least time over some iterations: other work only adds to it."""
+    """An iteration with the shortest time of every run over some iterations: other work only adds time."""
     same = zip(*[iteration.slices for iteration in iterations], strict=True)
     slices = [[min(times) for times in zip(*runs, strict=True)] for runs in same]
     return Iteration(slices, sum(map(sum, slices)) + min(iteration.between for iteration in iterations))

@@ -17,13 +17,13 @@ ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgroun
 
 
 class Visitor:
-    """A visitor of a site, who counts."""
+    """A site's visitor, who counts clicks."""
 
     def __init__(self, page: Any) -> None:
         self.page, self.count = page, 0
 
     def click(self, selector: str) -> None:
-        """Click on the first thing that is seen."""
+        """Click on the first visible match."""
         self.page.locator(f"{selector} >> visible=true").first.click()
         self.count += 1
 
@@ -33,19 +33,18 @@ class Visitor:
         self.count += 1
 
     def type(self, selector: str, text: str) -> None:
-        """Type a text and press Enter: two."""
+        """Type a text and press Enter: two actions."""
         self.page.locator(selector).fill(text)
         self.page.locator(selector).press("Enter")
         self.count += 2
 
     def sees(self, selector: str) -> None:
-        """The task is done once this is seen."""
+        """Wait for what shows that the task is done."""
         self.page.locator(f"{selector} >> visible=true").first.wait_for()
 
 
 def _attempt(one: Visitor) -> None:
     one.click('.card a[href="/play"]')
-    one.click("form.card button")
     one.click("button.cell")
     one.sees(".cell.latest")
 
@@ -71,7 +70,7 @@ def _watch(one: Visitor) -> None:
 
 
 def _gap(one: Visitor) -> None:
-    one.sees("td:has-text('× 10')")
+    one.sees("td:has-text('<1e-12')")
 
 
 def _report(one: Visitor) -> None:

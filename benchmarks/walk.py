@@ -1,7 +1,7 @@
 """The baseline: both players' gradients by a walk over histories, as tabular solvers make them.
 
 Each player's nodes are numbered in depth-first order: a node's own slot, one slot for each of its
-actions, then its subtrees.  How far a child lies behind its parent depends on the parent's view only,
+actions, then its subtrees.  The distance from a parent's slot to a child's depends only on the parent's view,
 so the walk finds every slot with one addition and a small table: no hashing, no pointers, and the
 nodes that are visited one after another lie near each other in memory.
 """
@@ -39,8 +39,8 @@ class Trie:
     keys
         dict from (player, placed, failed) to the number of the view.
     views
-        int32 (views, 4).  Sets of squares: held by the player, not to be attempted any more (held or
-        failed), winning at once if they are empty.  Then the number of slots for actions.
+        int32 (views, 4).  Sets of squares: held by the player, already attempted (held or failed),
+        winning at once if they are empty.  Then the number of slots for actions.
     children
         int32 (views, actions, 2, 2): for an action, in ascending order of squares, and an outcome (0
         failed, 1 placed), the child's view and the distance from the parent's slot to the child's.
@@ -162,7 +162,7 @@ def _fill_uniform(view, slot, views, children, reach):
 
 @numba.njit(cache=True, nogil=True)
 def walk(view, slot, other_view, other_slot, views, children, classical, full, reach, gradient):
-    """Add to both players' gradients what comes from all histories that begin with one of them.
+    """Add the contributions of a history and all its continuations to both players' gradients.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def walk(view, slot, other_view, other_slot, views, children, classical, full, r
 
     Returns
     -------
-    Number of histories visited, those included at which the game is over.
+    Number of visited histories, finished games included.
     """
     histories = 0
     stack = np.empty((2 * children.shape[1] * children.shape[1] + 1, 4), np.int64)
@@ -250,7 +250,7 @@ def walk_all(trie: Trie, starts: Sequence[State], reach: Floats, gradients: Sequ
 
     Returns
     -------
-    Number of histories visited.
+    Number of visited histories.
     """
     queue: SimpleQueue[State] = SimpleQueue()
     for state in starts:

@@ -1,8 +1,8 @@
 """How long the lazy double oracle takes until the proven interval is narrow: the table of docs/lab/frontier.md.
 
 ``python -m benchmarks.widths GAME ...`` prints a row for each game: processor seconds until the interval has each of
-some widths, and the number of sequences then.  From the curve of one board, scaled to the time of another at a width of
-0.1, follows what remains of the other; the page says how good such an estimate was.
+some widths, and the number of sequences then.  The curve of one board, scaled to the time of another at a width of 0.1,
+predicts the rest of the other's; the page says how good such an estimate was.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Curve = list[tuple[float, float, int]]
 
 
 def curve(name: str, most_seconds: float, memory_mb: float) -> Curve:
-    """The rounds of a game from nothing, until it is exact or has taken so many processor seconds."""
+    """The rounds of a game from the start, until it is exact or has taken this many processor seconds."""
     oracle = DoubleOracle(named_game(name), threads=2, memory_mb=memory_mb)
     begun, found = time.process_time(), Curve()
     for last in oracle.rounds():

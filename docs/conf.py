@@ -17,6 +17,8 @@ from sphinx.util import logging
 
 import pttt_ooc
 
+sys.path.insert(0, str(Path(__file__).parent / "make"))
+
 project = "pttt-ooc"
 author = "The pttt-ooc developers"
 copyright = author  # noqa: A001
@@ -52,20 +54,9 @@ html_theme_options = {
 }
 
 CONTENTS = {
-    "Start": ["start", "course"],
-    "Guides": [
-        "workflow",
-        "configuration",
-        "commands",
-        "explore",
-        "play",
-        "library",
-        "score",
-        "exact",
-        "proof",
-        "grader",
-    ],
-    "Other games": ["smbc", "extreme", "arena"],
+    "Start": ["start", "students", "course"],
+    "Guides": ["workflow", "commands", "library", "score", "exact"],
+    "Other games": ["smbc", "arena", "extreme"],
     "Reference": ["files", "method", "glossary", "site/api", "site/architecture", "site/changelog"],
 }
 """The website's menu: one screen.  The notebook, `lab/`, has a list of its own."""
@@ -76,6 +67,13 @@ def add_contents(app: Sphinx, page: str, source: list[str]) -> None:
     if page == "index":
         for caption, pages in CONTENTS.items():
             source[0] += "\n\n```{toctree}\n" + f":hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
+
+
+def add_boards(app: Sphinx, page: str, source: list[str]) -> None:
+    """Put the boards of the proven equilibria where the start page says ``<!-- boards -->``."""
+    if page == "index":
+        app.env.note_dependency("make/front_board.py")
+        source[0] = source[0].replace("<!-- boards -->", import_module("front_board").front_board())
 
 
 def add_names(app: Sphinx, page: str, source: list[str]) -> None:
@@ -110,8 +108,7 @@ def shorten(app: Sphinx, what: str, name: str, thing: object, options: object, g
 def make_pages(app: Sphinx, failure: Exception | None) -> None:
     """Add the pages that also work from a file, `pages/` of the website."""
     if failure is None and app.builder.name == "html":
-        sys.path.insert(0, str(Path(__file__).parent / "make"))
-        import_module("pages").make(Path(app.outdir) / "pages")
+        import_module("pages").make(Path(app.outdir) / "pages", home="../index.html")
 
 
 class Links(html.parser.HTMLParser):
@@ -142,7 +139,7 @@ def check_links(app: Sphinx, failure: Exception | None) -> None:
             if parts.scheme or parts.netloc:
                 continue
             target = (file.parent / unquote(parts.path)).resolve() if parts.path else file
-            place = unquote(parts.fragment)
+            place = "" if parts.fragment.startswith("/") else unquote(parts.fragment)  # what a script reads is no place
             if not target.is_file() or (place and target in pages and place not in pages[target].places):
                 broken.append(f"{file.relative_to(root)}: {link}")
     if broken:
@@ -153,6 +150,7 @@ def check_links(app: Sphinx, failure: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", add_contents)
+    app.connect("source-read", add_boards)
     app.connect("source-read", add_names)
     app.connect("autodoc-process-signature", shorten)
     app.connect("build-finished", make_pages)

@@ -1,4 +1,4 @@
-"""What a student would write first, for `pttt score examples/heuristics.py:centre_first`."""
+"""What a student would write first, for `pttt lab score examples/heuristics.py:centre_first`."""
 
 import numpy as np
 

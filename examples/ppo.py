@@ -1,8 +1,8 @@
-"""PPO in the style of CleanRL: two networks learn from games against each other, and are saved for `pttt score`.
+"""PPO in the style of CleanRL: two networks learn from games against each other, and are saved for `pttt lab score`.
 
     pip install 'pttt-ooc[environments,scoring]'
     python examples/ppo.py --game dark-hex-3x3-classical --steps 200000
-    pttt score player0.cleanrl_model player1.cleanrl_model --game dark-hex-3x3-classical
+    pttt lab score player0.cleanrl_model player1.cleanrl_model --game dark-hex-3x3-classical
 
 The games are the package's PettingZoo environments; nothing else of the package is used.  An observation has the
 player's marks and failed attempts, but not their order, so that the networks cannot tell some infosets apart.
@@ -20,7 +20,7 @@ from pttt_ooc.other_games.environments.catalogue import environment
 
 
 class Agent(nn.Module):
-    """The layers of CleanRL's ppo.py, which `pttt score` knows by their names."""
+    """The layers of CleanRL's ppo.py, which `pttt lab score` knows by their names."""
 
     def __init__(self, inputs, actions):
         super().__init__()

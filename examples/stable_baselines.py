@@ -1,8 +1,8 @@
-"""MaskablePPO of Stable-Baselines3's contributions against uniform opponents, saved for `pttt score`.
+"""MaskablePPO of Stable-Baselines3's contributions against uniform opponents, saved for `pttt lab score`.
 
 pip install 'pttt-ooc[environments,scoring]'
 python examples/stable_baselines.py --game dark-hex-3x3-classical --steps 30000
-pttt score player0.zip player1.zip --game dark-hex-3x3-classical
+pttt lab score player0.zip player1.zip --game dark-hex-3x3-classical
 """
 
 import argparse

@@ -74,7 +74,7 @@ def best_response(certificate, player, bounded):
     wins, loses, plan, seen = certificate.won[player], certificate.won[1 - player], certificate.plans[1 - player], {}
 
     def respond(infosets, own, tried):
-        """The most that the player gets who is to move; the other is at one of the infosets, nobody knows which."""
+        """The most that the player to move gets; the other is at one of the infosets, unknown to the player."""
         # The bound of an attempt is what it would bring if the player saw the other's infosets from here on.  Who sees
         # more can still do the same, so no attempt brings more than its bound.  Attempts come by falling bounds: once
         # a bound is not above the best so far, neither this attempt nor a later one is better.

@@ -89,7 +89,7 @@ def pairs(text):
 
 
 def check(sets, line):
-    """The positions after a position that are to be proven yet."""
+    """The positions after a position that are still to be proven."""
     items = line.split(" ") if line else []
     begin = items.pop(0) if items and items[0].endswith(":") else ""
     assert PAIRS.fullmatch(begin) or not begin, "the pairs are not whole"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pttt_ooc.errors import PtttError
     from pttt_ooc.games.rules.game import Game
     from pttt_ooc.library.api.games import game, placement_game, tic_tac_toe
+    from pttt_ooc.library.api.infoset_arrays import gradient, marks, mix, reach
     from pttt_ooc.library.api.profiles import Profile, profile
     from pttt_ooc.library.api.solutions import Solution, load, solve
     from pttt_ooc.library.api.solver_session import iterate
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from pttt_ooc.library.api.structures import configure
     from pttt_ooc.library.api.values import best_response, compare, evaluate
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 # Names are looked up when they are used: importing the package, as `pttt --help` does, loads nothing.
 _HOMES = {
     "errors": ("PtttError",),
     "games.rules.game": ("Game",),
     "library.api.games": ("game", "placement_game", "tic_tac_toe"),
+    "library.api.infoset_arrays": ("gradient", "marks", "mix", "reach"),
     "library.api.profiles": ("Profile", "profile"),
     "library.api.solver_session": ("iterate",),
     "library.api.solutions": ("Solution", "load", "solve"),
@@ -53,10 +55,14 @@ __all__ = [
     "configure",
     "evaluate",
     "game",
+    "gradient",
     "iterate",
     "load",
+    "marks",
+    "mix",
     "placement_game",
     "profile",
+    "reach",
     "solve",
     "tic_tac_toe",
 ]

@@ -1,12 +1,12 @@
 """Compiled code on disk: where it is kept, and how it is read, whole or not at all.
 
-Each kernel has a file for each list of types of its arguments.  The file begins with a digest of the rest: a file that
-is empty, cut or full of zeros, as after a power cut, is found out before anything in it is run.  What cannot be loaded
-was never there: it is deleted, and the kernel is compiled.
+Each kernel has a file for each list of types of its arguments.  The file begins with a digest of the rest, which
+shows that a file is empty, cut or full of zeros, as after a power cut, before anything in it is run.  A file that
+cannot be loaded is deleted, and the kernel is compiled.
 
-Files are looked for wherever they can be read, and kept where something can be written: in the user's cache, beside
-the sources, or in a private directory for temporary files.  Without any of these, everything works, and each process
-compiles what it calls.
+There are three places for files: the user's cache, the folders of the sources, and a private directory for temporary
+files.  All are searched, and files are kept in the first one that can be written to.  If none can, everything still
+works, but each process compiles the kernels that it calls.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _tell: Callable[[str], None] | None = None
 
 
 class NotKeptError(CaughtError):
-    """Compiled code can be kept nowhere."""
+    """No directory can keep compiled code."""
 
 
 # ---------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def user_cache() -> Path:
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         return Path(named).absolute()
-    directory = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the standard leaves out what is not absolute
+    directory = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the standard ignores relative paths
     return (directory if directory.is_absolute() else Path(os.path.expanduser("~/.cache"))) / "pttt-ooc" / "kernels"
 
 
@@ -72,7 +72,7 @@ def roots(in_tree: bool = False) -> list[Path]:
 
 
 def folder(root: Path, file: Path) -> Path:
-    """Where, in one of the roots, the compiled code of a module is; for a module outside the package beside it."""
+    """The folder of a module's compiled code in one of the roots; beside the module if it is outside the package."""
     beside = root == PACKAGE or not file.is_relative_to(PACKAGE)
     return file.parent / "__pycache__" if beside else root / file.parent.relative_to(PACKAGE)
 
@@ -89,7 +89,7 @@ def writable_root(file: Path, in_tree: bool = False) -> Path | None:
 
 
 def _temporary() -> Path:
-    """A directory below the one for temporary files; nobody else can write there, see :func:`_is_safe`."""
+    """A directory below the one for temporary files; only this user can write there, see :func:`_is_safe`."""
     directory = Path(os.environ.get("TMPDIR", ""))
     return (directory if directory.is_absolute() else Path("/tmp")) / f"pttt-ooc-{os.getuid()}"
 
@@ -106,16 +106,16 @@ def _is_safe(root: Path) -> bool:
 
 
 def _make_folder(root: Path, file: Path) -> Path:
-    """The folder in a root, which is made; OSError if it cannot be."""
+    """Make the folder in a root and return it; OSError if that fails."""
     if not _is_safe(root):
-        root.mkdir(mode=0o700)  # an error if it is there, but somebody else's
+        root.mkdir(mode=0o700)  # fails if it is somebody else's
     place = folder(root, file)
     place.mkdir(parents=True, exist_ok=True)
     return place
 
 
 def make_readable(place: Path) -> None:
-    """Let all users read the files of a cache, whatever files the process keeps private: compiled code is no secret.
+    """Let all users read the files of a cache, even if the process makes private files: compiled code is no secret.
 
     Our own bots run as another user.  Files of other users stay as they are.
     """
@@ -128,7 +128,7 @@ def make_readable(place: Path) -> None:
 
 
 # ---------------------------------------------------------------------------------------------
-# What is told
+# Messages
 
 
 def tell(sentence: str) -> None:
@@ -144,7 +144,7 @@ def _print(sentence: str) -> None:
 
 
 def tell_place(root: Path) -> None:
-    """Say where compiled code is kept, if it is not in the user's cache though it should be there."""
+    """Say where compiled code is kept, if the user's cache cannot keep it."""
     if root != user_cache():
         tell(f"{user_cache()} cannot be written to: compiled code is kept in {root}.")
 
@@ -158,9 +158,9 @@ def tell_none(reason: str) -> None:
 
 
 def keep_or_fail(tell_by: Callable[[str], None]) -> None:
-    """From now on raise a :class:`NotKeptError` if compiled code can be kept nowhere.
+    """From now on raise a :class:`NotKeptError` if no directory can keep compiled code.
 
-    For a process that does nothing but compile; another one tells what it hands to `tell_by`.
+    This is for a process that only compiles; `tell_by` passes its sentences to the process that tells them.
     """
     global _tell
     _tell = tell_by
@@ -188,7 +188,7 @@ def _content(data: bytes) -> bytes | None:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write a file of compiled code; nobody sees a part of it."""
+    """Write a file of compiled code, whole or not at all."""
     aside = file.with_name(f"{file.name}.{uuid.uuid4().hex[:16]}.tmp")
     try:
         aside.write_bytes(hashlib.blake2b(content, digest_size=_DIGEST).digest() + content)
@@ -202,7 +202,7 @@ def _write(file: Path, content: bytes) -> None:
 
 @cache
 def cache_class() -> Any:
-    """The class of numba's caches of one function each, with our places, names and files."""
+    """The class of a function's cache for numba, with our own places, names and files."""
     from numba.core.caching import NullCache
     from numba.core.compiler import CompileResult
     from numba.core.serialize import dumps
@@ -238,7 +238,7 @@ def cache_class() -> Any:
             return str(next(filter(Path.is_dir, self.places), self.places[0]))
 
         def load_overload(self, signature: Any, context: Any) -> Any:
-            """What was compiled for these types; None if it has to be compiled."""
+            """The code compiled for these types; None if there is none."""
             context.refresh()
             key = self._key(signature, context.codegen())
             for root in filter(_is_safe, roots(self._in_tree)):
@@ -262,7 +262,7 @@ def cache_class() -> Any:
             return None
 
         def save_overload(self, signature: Any, result: Any) -> None:
-            """Keep what was compiled, where that is possible."""
+            """Keep the compiled code, if a directory can keep it."""
             if result.library.has_dynamic_globals:
                 raise TypeError(f"{self._name} has addresses of this process in it: its code cannot be kept.")
             key, failure = self._key(signature, result.codegen), ""

@@ -31,7 +31,7 @@ _BOARD = {"rows": int, "columns": int, "k": int, "turn_rule": str}
 
 
 def _game_name(value: Any) -> str:
-    """The name of a game, given by this name or, for phantom tic-tac-toe, by four keys."""
+    """The name of a game, which is given by name or, for phantom tic-tac-toe, by four keys."""
     if isinstance(value, Mapping):
         if set(value) != set(_BOARD) or any(type(value[key]) is not kind for key, kind in _BOARD.items()):
             board = "{rows: 2, columns: 4, k: 3, turn_rule: abrupt}"
@@ -107,7 +107,7 @@ MOST_LISTED_SQUARES = 9
 
 
 MOST_REPLIED_SQUARES = 12
-"""Where nothing is listed, best responses are found from infosets at which at most so many squares are left."""
+"""Without a list of infosets, best responses are found where at most this many squares are left."""
 
 
 def _is_small(game: str) -> bool:
@@ -123,24 +123,27 @@ class Section(BaseModel):
 class RuleSection(Section):
     """An update rule with its parameters: a part of each section on solving."""
 
-    algorithm: Algorithm = Field(default="sapdcfr+", description="The update rule of the regrets.")
+    algorithm: Algorithm = Field(default="sapdcfr+", description="How regrets become the next strategy.")
     alpha: Exponent | None = Field(
-        default=None, description="Discount of positive regrets; null: the algorithm's default."
+        default=None, description="Discount of positive regrets; null: what the algorithm's authors recommend."
     )
     beta: Exponent | None = Field(
-        default=None, description="Discount of negative regrets; null: the algorithm's default."
+        default=None, description="Discount of negative regrets; null: what the algorithm's authors recommend."
     )
     gamma: Weight | None = Field(
         default=None,
-        description="Iteration t has the weight t^gamma in the average strategy; null: the algorithm's default.",
+        description="Iteration t has the weight t^gamma in the average strategy; "
+        "null: what the algorithm's authors recommend.",
     )
     asymmetry: Weight | None = Field(
         default=None,
-        description="sap... divide predictions by 1 + asymmetry; null: the algorithm's default.",
+        description="The sap... algorithms divide predictions by 1 + asymmetry; "
+        "null: what the algorithm's authors recommend.",
     )
     horizon: Whole = Field(
         default=1000,
-        description="Iterations over which the parameters of hs-dcfr and hs-pcfr+ change; other algorithms ignore it.",
+        description="Iterations during which hs-dcfr and hs-pcfr+ change their parameters; other algorithms ignore it. "
+        "It is no budget.",
     )
 
 
@@ -153,42 +156,47 @@ class SolveConfig(RuleSection):
 
     restart_average: Growth | None = Field(
         default=None,
-        description="The average restarts when the number of iterations has grown by this factor; null: never.",
+        description="The average starts over each time the number of iterations has grown by this factor, such as 4; "
+        "null: never.",
     )
     updates: Updates = Field(
         default="alternating",
         description="alternating: player 1 is updated against the new player 0; simultaneous: against the old one.",
     )
     target_nashconv: Real = Field(
-        default=1e-3, ge=0, description="Stop when the gap is at most this; 0: ignore the gap."
+        default=1e-3, ge=0, description="Stop when the gap (NashConv) is at most this; 0: ignore the gap."
     )
     max_iterations: Whole = Field(default=2000, description="Stop after this many iterations.")
     max_minutes: Real = Field(
         default=60.0,
         gt=0,
         le=1e9,
-        description="Stop after this many minutes, before an iteration that would end later; evaluating and saving "
-        "count too.",
+        description="Stop after this many minutes by the clock, all runs together; an iteration that would end later "
+        "is not begun. Evaluating and saving count, loading of compiled code does not.",
     )
     evaluate_every: Growth = Field(
         default=1.2,
-        description="The gap is computed again when the number of iterations has grown by this factor.",
+        description="Compute the gap each time the number of iterations has grown by this factor.",
     )
     commit_seconds: Seconds | None = Field(
         default=None,
-        description="Seconds between saves of the state; 0: each iteration; null: 30, more for large states.",
+        description="Seconds between two saves of the state; 0: after each iteration; null: 30, more for large states.",
     )
     snapshot_every: Growth | None = Field(
         default=None,
-        description="Average strategies are saved when the number of iterations has grown by this factor; null: never.",
+        description="Keep the average strategies each time the number of iterations has grown by this factor, such as "
+        "1.5; null: never.",
     )
     snapshots_mb: Real = Field(
         default=1000.0,
         gt=0,
         le=1e9,
-        description="Disk space for these snapshots, MB; when it is used up, every second snapshot is deleted.",
+        description="Disk space for these snapshots, MB; when it is used up, every second one is deleted.",
     )
-    precision: Precision = Field(default="float32", description="Precision of regrets and sums of strategies.")
+    precision: Precision = Field(
+        default="float32",
+        description="Of regrets and of the sums of strategies; the gap is always computed in float64.",
+    )
 
 
 class FinishConfig(Section):
@@ -202,7 +210,8 @@ class FinishConfig(Section):
         default=60.0,
         gt=0,
         le=1e9,
-        description="If the equilibrium is not found in this many minutes, the solver's strategies are the result.",
+        description="If the equilibrium is not found in this many minutes, all runs together, the solver's strategies "
+        "are the result; raise it, and the rounds go on.",
     )
     against: str = Field(
         default="uniform",
@@ -213,7 +222,7 @@ class FinishConfig(Section):
 
 
 def _finish(value: Any) -> Any:
-    """The section of a single word: ``finish: none``."""
+    """The section for a single word: ``finish: none``."""
     return {"method": value} if isinstance(value, str) else value
 
 
@@ -225,10 +234,13 @@ def _word_or_section(schema: dict[str, Any]) -> None:
 class ExportConfig(Section):
     """The files for the course and for others."""
 
-    dtype: Precision = Field(default="float64", description="Type of the probabilities in the files.")
-    compression_level: Level = Field(default=1, description="Compression of the zip files: 0 none, 1 fast, 9 small.")
+    dtype: Precision = Field(
+        default="float64",
+        description="Of the probabilities in the files; float32 is smaller, and costs an exact equilibrium about 1e-8.",
+    )
+    compression_level: Level = Field(default=1, description="Of the zips: 0 none, 1 fast, 9 small.")
     infosets_0: Path | None = Field(
-        default=None, description="A file of player 0's infosets that sets the order of rows."
+        default=None, description="A file of player 0's infosets, whose order the rows follow; null: the default order."
     )
     infosets_1: Path | None = Field(default=None, description="The same for player 1.")
     course: bool | None = Field(
@@ -248,10 +260,10 @@ class ReportConfig(Section):
 
     title: str = Field(default="Phantom Tic-Tac-Toe, solved", min_length=1, description="The report's heading.")
     infosets: tuple[Infoset, ...] = Field(
-        default=("|", "|4*", "|0*4."), description="Infosets to show; a player's missing ones are left out."
+        default=("|", "|4*", "|0*4."), description="Infosets to draw, for each player who has them."
     )
     compare: tuple[Run, ...] = Field(
-        default=(), description="Other runs of the same game and symmetry, to compare with this one."
+        default=(), description="Names of other runs of the same game and symmetry, whose gaps the report compares."
     )
 
 
@@ -262,10 +274,13 @@ class Config(Section):
         default="pttt-abrupt", description="The game: its name, as in `pttt info`, or rows, columns, k and turn_rule."
     )
     symmetry: Symmetry = Field(
-        default="full", description="full: one of the positions that mirror each other is solved."
+        default="full",
+        description="full: of positions that mirror each other only one is solved; none: all are, about 7 times the "
+        "work.",
     )
     run: Run = Field(
-        default="default", description="The name of the run: each has its own results; views and index are shared."
+        default="default",
+        description="A name that keeps the results of this configuration apart; views and index are shared.",
     )
     memory_mb: Whole = Field(
         default=MEMORY_MB, description="Most memory that a stage may use, MB; larger arrays are mapped from files."
@@ -318,7 +333,7 @@ def check_listed(config: Config, what: str) -> None:
     Parameters
     ----------
     what
-        Who needs a list of them, for the sentence.
+        What needs a list of them, for the sentence.
     """
     if not config.is_listed:
         check_listable(config.game)
@@ -443,7 +458,7 @@ def _model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseM
 def _elsewhere(model: type[BaseModel], path: tuple[str | int, ...]) -> str:
     """A hint for a key in the wrong section, or beside the mapping that it belongs to."""
     *above, key = path
-    if any(isinstance(part, int) for part in above):  # an item of a list, which no section of the file can stand for
+    if any(isinstance(part, int) for part in above):  # an item of a list has no other section to be in
         fields = _model_at(model, tuple(above)).model_fields
         inside = [name for name, field in fields.items() if get_origin(field.annotation) is dict]
         return f" (did you mean {_key_path((*above, inside[0], key))}?)" if inside else ""

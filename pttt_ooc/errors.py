@@ -155,7 +155,7 @@ def on_one_line(sentence: str) -> str:
 
 NO_MEMORY = "There is not enough memory for this."
 INTERRUPTED = "Interrupted; the same command continues from what is on disk."
-"""Of an interrupt that does not say more itself."""
+"""The sentence for an interrupt that brings none."""
 
 
 def system_error_sentence(error: OSError) -> str:

@@ -37,7 +37,7 @@ _PACKAGES = {
     "argon2": "argon2-cffi",
     "flint": "python-flint",
     "sklearn": "scikit-learn",
-}  # packages of other names than their modules
+}  # packages not named like their modules
 
 
 def check_extra(name: str, user: str) -> None:

@@ -25,7 +25,7 @@ def source_file(name: str) -> Path:
 def dependencies(name: str) -> frozenset[str]:
     """A module, all modules of the package that it imports, directly or not, and the templates that these name.
 
-    Imports count wherever in the text they are.  The package's own ``__init__`` is left out: it only gives names to
+    Imports count wherever in the text they are.  The package's own ``__init__`` is left out: it only re-exports
     what other modules define.
     """
     found: set[str] = set()
@@ -67,7 +67,7 @@ _IMPORT = re.compile(
 def _names_in(text: str) -> frozenset[str]:
     """All that a module's text may import or read: modules, functions of modules, templates.
 
-    Only lines that may be imports of the package are parsed, which takes a twentieth of the time for all.
+    Only lines that may be imports of the package are parsed, which takes a twentieth of the time.
     """
     found = {f"pttt_ooc.{file}" for file in _templates_named(text)}
     for node in import_statements(text):
@@ -88,7 +88,7 @@ def _templates_named(text: str) -> set[str]:
 
 
 def import_statements(text: str) -> Iterator[ast.AST]:
-    """The statements of a module, those that import nothing of the package left out where that is easy to see."""
+    """The statements of a module; those that obviously import nothing of the package are left out."""
     try:
         for line in _IMPORT.findall(text):
             yield from ast.parse(line).body
@@ -102,12 +102,12 @@ def module_digest(module: str) -> str:
 
 
 def without_plain(names: Iterable[str]) -> frozenset[str]:
-    """Of some modules, those that numbers come from."""
+    """The modules among these that can change numbers."""
     return frozenset(name for name in names if not name.startswith(PLAIN))
 
 
 def code_digest(names: Iterable[str]) -> str:
-    """A digest of what modules do, which names states: a run may go on with another Python, on another machine.
+    """A digest of what modules do.  It names states, so a run may go on with another Python, on another machine.
 
     Edits of comments, docstrings and layout do not change it.
     """
@@ -127,7 +127,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _syntax_text(part: object) -> str:
-    """A part of a syntax tree as a text; ``ast.dump`` has other empty fields in each version of Python."""
+    """A part of a syntax tree as a text; ``ast.dump`` depends on the version of Python."""
     if isinstance(part, list):
         return f"[{','.join(map(_syntax_text, part))}]"
     if not isinstance(part, ast.AST):
@@ -139,7 +139,7 @@ def _syntax_text(part: object) -> str:
 
 
 def digest(parts: Iterable[tuple[str, bytes]]) -> str:
-    """A digest of named texts, which say by their lengths where one ends."""
+    """A digest of named texts and their lengths, which show where a text ends."""
     total = hashlib.blake2b(digest_size=16)
     for name, content in parts:
         total.update(f"{name} {len(content)}\n".encode() + content)

@@ -1,12 +1,12 @@
 """The decorators of kernels, and the versions of compiled code.
 
-Compiled code is kept on disk, by :mod:`pttt_ooc.compiled_code`.  A kernel is not only made of the text of its own
-module, but also of what it takes from other modules: pieces, constants, named tuples, the rules that a factory was
-given.  So the names of the files carry a digest of the kernel's module and of all modules that it imports, directly or
-not.  Code of another version is never found, and after a return to an earlier version that version's code is still
-there.  All environments and clones of one version share it.
+Compiled code is kept on disk, by :mod:`pttt_ooc.compiled_code`.  A kernel is made of the text of its own module and of
+what it takes from other modules: pieces, constants, named tuples, the rules that a factory was given.  So the names of
+the files carry a digest of the kernel's module and of all modules that it imports, directly or not.  Code of another
+version is never found, and after a return to an earlier version that version's code is still there.  All environments
+and clones of one version share it.
 
-Numba is imported by the first kernel that is to be compiled: a process that looks a few infosets up does without.
+Numba is imported by the first kernel that is to be compiled: a process that looks up a few infosets does without it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _interpreted = False
 
 @contextmanager
 def interpret_kernels() -> Iterator[None]:
-    """Leave the kernels of all modules that the block is the first to import as they are, plain Python functions."""
+    """Leave kernels as plain Python functions in all modules that the block is the first to import."""
     global _interpreted
     _interpreted = True
     try:
@@ -51,7 +51,7 @@ def compiler() -> Any:
     Raises
     ------
     ConfigError
-        If its environment variables have values with which it does not even load.
+        If it does not load with the values of its environment variables.
     """
     try:
         import numba
@@ -100,7 +100,7 @@ def piece(function: Callable[..., Any]) -> Any:
 
 
 def load_compiler() -> None:
-    """Let the compiler load what it needs: a process that is forked afterwards has it."""
+    """Let the compiler load what it needs, so that processes forked afterwards have it."""
     import numpy as np
 
     compiler().njit(lambda numbers: numbers[0])(np.zeros(1))
@@ -148,7 +148,7 @@ def version(modules: Iterable[str], values: Iterable[str] = ()) -> str:
 
 
 def version_of(function: Callable[..., Any]) -> str:
-    """Names what a kernel is made of: modules that factories gave it, and a digest of all it is made of."""
+    """A kernel's version: the modules that factories gave it, and a digest of all that it is made of."""
     values = {(name, getattr(value, "__name__", str(value))) for name, value in _factory_values(function, set())}
     modules = {value for _, value in values if value.startswith(_PREFIX)}
     inside = {name.removeprefix(_PREFIX).replace(".", "/") for name in modules | {function.__module__}}

@@ -1,12 +1,12 @@
 """Options shared by several commands, with their help texts, and groups of commands.
 
-An option of one name means the same in all commands.
+An option has the same meaning in all commands.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from types import NoneType
@@ -16,23 +16,46 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from pttt_ooc.errors import GameError
-from pttt_ooc.games.rules.catalogue import GAMES, named_game, tic_tac_toe_name
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, GAMES, named_game, tic_tac_toe_name
 from pttt_ooc.types import TurnRule
 
 
 class Group(TyperGroup):
-    """Commands whose summaries are shown in full, on several lines where the terminal is narrow."""
+    """Commands in sections, whose summaries are shown in full, on several lines where the terminal is narrow."""
+
+    sections: Mapping[str, Sequence[str]] = {}
+    """The names of the commands below each heading; if empty, all are below one."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write a line for each command."""
-        commands = [(name, one) for name in self.list_commands(ctx) if not (one := self.commands[name]).hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(1000)) for name, command in commands])
+        shown = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
+        widest = max(map(len, shown))
+        for heading, names in (self.sections or {"Commands": shown}).items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(f"{name:{widest}}", self.commands[name].get_short_help_str(1000)) for name in names]
+                )
 
 
-def group(summary: str) -> typer.Typer:
-    """A group of commands, for `add_typer`."""
-    return typer.Typer(cls=Group, help=summary, no_args_is_help=True, rich_markup_mode=None)
+class OptionSections(TyperCommand):
+    """A command whose options are below headings: those of typer's ``rich_help_panel``."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each parameter."""
+        below = dict[str, list[tuple[str, str]]]()
+        for one in self.get_params(ctx):
+            kind = "Arguments" if one.param_type_name == "argument" else "Options"
+            if (record := one.get_help_record(ctx)) is not None:
+                below.setdefault(getattr(one, "rich_help_panel", None) or kind, []).append(record)
+        for heading, records in sorted(below.items(), key=lambda item: item[0] == "Options"):  # the general ones last
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def group(summary: str, sections: Mapping[str, Sequence[str]] | None = None) -> typer.Typer:
+    """A group of commands, for `add_typer`; for `sections` see :class:`Group`."""
+    made = type("Sections", (Group,), {"sections": sections or {}})
+    return typer.Typer(cls=made, help=summary, no_args_is_help=True, rich_markup_mode=None)
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
@@ -68,11 +91,11 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_keys(*keys: str) -> type[TyperCommand]:
-    """The class of a command with an option for each of these keys of the configuration; a section is all of its keys.
+    """The class of a command with an option for each of these keys of the configuration; a section means all its keys.
 
     Names, types, defaults and help are those of the configuration's model.  Options are made when they are asked for,
-    since the model takes long to import.  The command finds as ``context.obj`` what was given: ``{"run": "other",
-    "solve": {"alpha": 1.5}}``.
+    since the model takes long to import.  The command finds the given values in ``context.obj``: ``{"run":
+    "other", "solve": {"alpha": 1.5}}``.
     """
 
     class KeyedCommand(TyperCommand):
@@ -103,7 +126,7 @@ def with_keys(*keys: str) -> type[TyperCommand]:
 
 
 def _options_of(key: str) -> Iterator[Any]:
-    """The option of a key of the configuration, or those of a section; a section's name is the beginning of theirs."""
+    """The option of a key of the configuration, or those of a section, whose names begin with the section's name."""
     from pttt_ooc.config import Config
 
     section = getattr(Config.model_fields[key].annotation, "model_fields", None)
@@ -111,7 +134,7 @@ def _options_of(key: str) -> Iterator[Any]:
     parameters = []
     for name, field in fields.items():
         kind: Any = field.annotation
-        if NoneType in get_args(kind):  # it may be null, which is what happens without the option
+        if NoneType in get_args(kind):  # null means the same as no option
             kind = get_args(kind)[0]
         kind = kind.__origin__ if hasattr(kind, "__metadata__") else kind
         told, _, default = (field.description or "").rstrip(".").partition("; null: ")
@@ -133,30 +156,26 @@ def _options_of(key: str) -> Iterator[Any]:
         yield option
 
 
+def check_game(name: str | None) -> str | None:
+    """The same name; an UnknownGameError if no game has it."""
+    if name is not None:
+        named_game(name)
+    return name
+
+
 def _games(incomplete: str) -> list[str]:
     """Games whose names a shell proposes."""
     return [name for name in GAMES if name.startswith(incomplete)]
 
 
 GameOption = Annotated[
-    str, typer.Option("--game", metavar="NAME", help="The game; `pttt info` lists them.", autocompletion=_games)
-]
-ToldGameOption = Annotated[
     str | None,
     typer.Option(
         "--game",
         metavar="NAME",
-        help="The game; default: found in the files, or else pttt-abrupt.",
+        help=f"The game; `pttt info` lists them.  [default: what the files say, or else {DEFAULT_GAME}]",
         autocompletion=_games,
-    ),
-]
-CourseGameOption = Annotated[
-    str | None,
-    typer.Option(
-        "--game",
-        metavar="NAME",
-        help="The game; `pttt info` lists them.  [default: pttt-abrupt]",
-        autocompletion=_games,
+        callback=check_game,
     ),
 ]
 ConfigOption = Annotated[
@@ -164,6 +183,10 @@ ConfigOption = Annotated[
     typer.Option("--config", metavar="FILE", help="A config.yaml; options of this command override it."),
 ]
 PlayerOption = Annotated[int, typer.Option("--player", min=0, max=1, help="Whose infosets: 0 or 1.")]
+WhoseOption = Annotated[
+    int | None,
+    typer.Option("--player", min=0, max=1, help="Whose strategy it is: 0 or 1; default: what a tensor's shape tells."),
+]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Where the command keeps its data.")]
 OutputFileOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
 OutputZipOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE.zip", help="The file to write.")]
@@ -217,14 +240,14 @@ class BoardOptions(NamedTuple):
 
 
 def chosen_game(name: str | None, board: BoardOptions) -> str | None:
-    """The name of the game that ``--game`` or a board's options tell; None if there are neither.
+    """The name of the game that ``--game`` or a board's options give; None if neither are given.
 
     Raises
     ------
     GameError
         If both are given, or only a part of the board, or there is no such board.
     UnknownGameError
-        If a game is named that does not exist.
+        If no game has this name.
     """
     if any(value is not None for value in board):
         rows, columns, k, turn_rule = board
@@ -233,11 +256,4 @@ def chosen_game(name: str | None, board: BoardOptions) -> str | None:
         if rows is None or columns is None or k is None:
             raise GameError("A board needs --rows, --columns and --k, such as --rows 3 --columns 4 --k 3.")
         name = tic_tac_toe_name(rows, columns, k, turn_rule or "abrupt")
-    check_game(name)
-    return name
-
-
-def check_game(name: str | None) -> None:
-    """Raise an UnknownGameError if a game is named that does not exist."""
-    if name is not None:
-        named_game(name)
+    return check_game(name)

@@ -272,7 +272,10 @@ def test_what_cannot_be_kept_by_its_nature_is_refused(place):
 @pytest.mark.slow_but_one
 @pytest.mark.parametrize("command", ["info", "evaluate"])
 def test_a_setting_with_which_the_compiler_does_not_load_gets_one_sentence(tmp_path, command):
-    arguments = {"info": ["mini-2x2k2-abrupt"], "evaluate": ["uniform", "uniform", "--game", "mini-2x2k2-abrupt"]}
+    arguments = {
+        "info": ["--game", "mini-2x2k2-abrupt"],
+        "evaluate": ["uniform", "uniform", "--game", "mini-2x2k2-abrupt"],
+    }
     call = [sys.executable, "-m", "pttt_ooc.cli", command, *arguments[command]]
     environment = {**os.environ, "NUMBA_NUM_THREADS": "0" if command == "info" else "-3"}
     done = subprocess.run(call, env=environment, cwd=tmp_path, capture_output=True, text=True)

@@ -5,15 +5,16 @@ import doctest
 import re
 import shlex
 import subprocess
-import sys
-import zipfile
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import numpy as np
 import pytest
 import typer
 from markdown_it import MarkdownIt
+
+import pttt_ooc as pttt
+from docs.make import outputs
+from pttt_ooc.library.api import structures
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(page for place in ("*.md", ".github/*.md", "docs/**/*.md") for page in ROOT.glob(place))
@@ -58,24 +59,78 @@ def test_the_commands_of_the_guide_can_be_typed_in_their_order():
     assert written == {"mine.zip", "reply.zip"}
 
 
-def test_the_program_of_the_start_writes_a_strategy(tmp_path):
-    """Run on three infosets of the full game; each row is a distribution over the squares not yet attempted."""
-    [program] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/start.md").read_text(encoding="utf-8"), re.S)
-    assert len([line for line in program.splitlines() if line]) <= 20
-    infosets = tmp_path / "data/pttt-abrupt/full/player0-infosets.txt"
-    infosets.parent.mkdir(parents=True)
-    infosets.write_text("|\n|0*\n|0*4.\n")
-    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
-    with zipfile.ZipFile(tmp_path / "mine.zip") as archive, archive.open("pttt_pl0.npy") as file:
-        rows = np.load(file)
-    assert rows.shape == (3, 9) and rows.dtype == np.float32
-    assert [np.flatnonzero(row == 0).tolist() for row in rows] == [[], [0], [0, 4]]
-    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-6)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_documents_have_the_options_that_they_show(page):
+    """All lines of blocks that begin with `pttt`; files and values of options need not be there."""
+    from pttt_ooc.cli.commands import app
+
+    blocks = "".join(token.content for token in tokens_of(page) if token.type == "fence")
+    for line in re.findall(r"^(?:\$ |\.venv/bin/)?pttt (.*)$", blocks, re.M):
+        command, words = typer.main.get_command(app), shlex.split(line, comments=True)
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        _, left, _ = command.make_parser(command.context_class(command)).parse_args(words)
+        assert left == [], line
+
+
+def programs_of_the_start():
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs/start.md").read_text(encoding="utf-8"), re.S)
+
+
+def test_the_programs_of_the_start_make_better_and_better_strategies(tmp_path, monkeypatch, capsys):
+    """On late positions, where the last answer is as good as exact; each program is short."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(structures, "_cache", structures._Cache())
+    game, shown = pttt.game("pttt-abrupt-after-0-5-1-8-3"), {}
+    place = pttt.solve(game, directory="data").directory
+    for name, program in zip(("first", "second", "third"), programs_of_the_start(), strict=True):
+        assert len([line for line in program.splitlines() if line]) <= 18
+        exec(program.replace("data/pttt-abrupt/full", str(place)), {})
+        both = [pttt.Strategy.read(f"{name}{player}.zip", player, game) for player in (0, 1)]
+        shown[name] = pttt.evaluate(*both)
+    first = pttt.Strategy.read("first0.zip", 0, game)
+    assert [int((row > 0).sum()) for _, row in first.items()] == [game.squares - len(text) // 2 for text in first]
+    assert shown["first"].nashconv > shown["second"].nashconv > 4 * shown["third"].nashconv
+    assert re.match(r"round 20: exploitability 0\.\d{4} and 0\.\d{4}$", capsys.readouterr().out.splitlines()[-1])
+
+
+@pytest.mark.full
+def test_the_figures_of_the_start_are_those_of_its_programs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(structures, "_cache", structures._Cache())
+    game, page = pttt.game("pttt-abrupt"), (ROOT / "docs/start.md").read_text(encoding="utf-8")
+    pttt.solve(game, max_iterations=1, directory="data")
+    for name, program in zip(("first", "second", "third"), programs_of_the_start(), strict=True):
+        exec(program, {})
+        found = pttt.evaluate(*(pttt.Strategy.read(f"{name}{player}.zip", player, game).folded for player in (0, 1)))
+        if name != "third":
+            assert f"exploitability of P0                  {found.exploitability_0:.9f}\n" in page
+            assert f"exploitability of P1                  {found.exploitability_1:.9f}\n" in page
+    told = re.findall(r"^round \d+: .*$", page, re.M)
+    assert len(told) == 4 and {*told} <= {*capsys.readouterr().out.splitlines()}
 
 
 def test_the_readme_is_one_screen():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 52 and all(len(line) <= 100 for line in lines)
+
+
+def test_the_readme_s_program_prints_what_it_shows():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [program] = re.findall(r"```python\n(.*?)```", text, re.S)
+    test = doctest.DocTestParser().get_doctest(program, {}, "README.md", "README.md", 0)
+    assert len(test.examples) <= 6
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def test_the_readme_tells_how_much_the_proof_of_the_largest_game_lists():
+    """In thousands, as the two plans of its certificate say."""
+    from docs.make.certificates import PROOF, sizes
+
+    infosets, _ = sizes(PROOF / "pttt-3x4k3-abrupt.txt.gz")
+    listed = sum(int(number.replace(",", "")) for number in infosets.split(" + "))
+    told = f"game with 60 billion infosets; the [proof](docs/exact.md#proof) lists {round(listed, -3):,} of them."
+    assert told in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
 def places_of(page):
@@ -133,6 +188,50 @@ def test_every_page_is_in_the_menu_or_in_the_notebook():
 def test_the_notebook_links_all_its_pages():
     pages = {page.name for page in (ROOT / "docs/lab").glob("*.md")}
     assert set(links_of(ROOT / "docs/lab/index.md")) == pages - {"index.md"}
+
+
+GUIDES = [
+    *("start", "students", "course", "workflow", "commands", "library", "score", "exact"),
+    *("files", "method", "glossary"),
+]
+"""The pages for users of the package; other games have one each, and all else is the notebook."""
+
+
+def test_the_pages_for_users_are_short():
+    """A word has a letter or a digit: bars of tables are none."""
+    words = {
+        name: sum(bool(re.search(r"\w", word)) for word in (ROOT / f"docs/{name}.md").read_text("utf-8").split())
+        for name in GUIDES
+    }
+    assert sum(words.values()) <= 25_000, words
+
+
+def test_the_menu_is_one_screen():
+    names = [name for names in menu_of().values() for name in names]
+    assert len(names) <= 22
+    others = {"smbc", "arena", "extreme", "site/api", "site/architecture", "site/changelog"}
+    assert set(names) == {*GUIDES, *others}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", outputs.PAGES)
+def test_commands_print_what_the_page_shows(page, tmp_path, monkeypatch, capsys):
+    from pttt_ooc.cli.commands import main
+
+    def run(words):
+        ran.append(words)
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert not end.value.code, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    ran = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert outputs.rendered(text, run) == text, f"{page}: python -m docs.make.outputs --write"
+    assert ran
 
 
 def test_the_start_page_links_each_page_under_its_kind():

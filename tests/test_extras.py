@@ -17,18 +17,18 @@ ROOT = Path(__file__).parent.parent
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 ONE = [(name, module) for name, modules in EXTRAS.items() for module in modules]
 COMMANDS = {
-    "explore data/pttt-abrupt/full --no-browser": "uvicorn",
-    "play uniform --no-browser": "uvicorn",
-    "serve --game mini-2x2k2-abrupt --port 0": "uvicorn",
-    "arena serve --no-browser": "uvicorn",
-    "smbc serve --no-browser": "uvicorn",
-    "extreme serve data --no-browser": "uvicorn",
+    "web data/pttt-abrupt/full --no-browser": "uvicorn",
+    "web --play uniform --no-browser": "uvicorn",
+    "course serve --game mini-2x2k2-abrupt --port 0": "uvicorn",
+    "web --arena data --no-browser": "uvicorn",
+    "web --smbc data --no-browser": "uvicorn",
+    "web --tournament data --no-browser": "uvicorn",
     "extreme open": "uvicorn",
     "arena match random first --games 2": "statsmodels",
     "extreme match one.py two.py": "pyseccomp",
-    "learn psro --game mini-2x3k2-abrupt": "scipy",
-    "learn double-oracle --game mini-2x3k2-abrupt": "highspy",
-    "learn ppo --game mini-2x3k2-abrupt": "jax",
+    "lab learn psro --game mini-2x3k2-abrupt": "scipy",
+    "lab learn double-oracle --game mini-2x3k2-abrupt": "highspy",
+    "lab learn ppo --game mini-2x3k2-abrupt": "jax",
     "smbc goals data/smbc --all-equilibria": "scipy",
     "exact --game mini-2x3k2-abrupt --workers 2": "distributed",
 }

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tools import forking, mutants, mutation
+from tests.mutation import forking, mutants, mutation
 
 MUTATED = """
 def f(a, b=1):

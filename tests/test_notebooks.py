@@ -60,8 +60,8 @@ def test_student(place, capsys):
 def test_researcher(place, capsys):
     space, _ = run("researcher")
     out = capsys.readouterr().out
-    assert "uniform: 0.8952" in out, "half of the sum that docs/lab/eas.md has"
-    assert "iteration 100" in out and "stochastic: exploitability" in out and "greedy: exploitability" in out
+    assert "uniform: 0.8952" in out, "half of the sum that docs/score.md has"
+    assert "iteration 100" in out and "stochastic: mean exploitability" in out and "greedy: mean exploitability" in out
     assert space["found"].loss.low > 0
 
 

@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 import pttt_ooc
+from pttt_ooc.cli.workflow_copy import FILES
 from pttt_ooc.compiled_code import user_cache
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled, version
 from tests.kits.patience import PATIENCE, wait_until
@@ -42,10 +43,12 @@ def wheel(tmp_path_factory):
     """Built from a copy of what git would hand on, so that nothing lying around gets in."""
     directory = tmp_path_factory.mktemp("wheel")
     source = directory / "source"
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        source.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "pttt_ooc", source / "pttt_ooc", ignore=shutil.ignore_patterns("__pycache__"))
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE", "pttt_ooc", *FILES):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, source)
     run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", directory], source)
     [made] = directory.glob("*.whl")
     return made
@@ -88,8 +91,12 @@ def test_the_wheel_has_every_file_of_the_package(wheel):
     with zipfile.ZipFile(wheel) as archive:
         found = {name for name in archive.namelist() if ".dist-info/" not in name}
         metadata = archive.read(next(n for n in archive.namelist() if n.endswith("METADATA"))).decode()
-    files = [file for file in (ROOT / "pttt_ooc").rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-    assert found == {str(file.relative_to(ROOT)) for file in files}
+    files = {
+        file.relative_to(ROOT) for name in ("pttt_ooc", *FILES) for file in [ROOT / name, *(ROOT / name).rglob("*")]
+    }
+    files = [file for file in files if (ROOT / file).is_file() and "__pycache__" not in file.parts]
+    own = {str(file) for file in files if file.parts[0] == "pttt_ooc"}
+    assert found == own | {f"pttt_ooc/workflow_files/{file}" for file in files if file.parts[0] != "pttt_ooc"}
     assert {".py", ".typed", ".html", ".j2", ".css", ".js", ".svg"} <= {file.suffix or file.name[5:] for file in files}
     assert "Description-Content-Type: text/markdown" in metadata and "# Phantom Tic-Tac-Toe" in metadata
 
@@ -138,10 +145,32 @@ def test_the_citation_is_of_this_version():
     assert citation["authors"] == PROJECT["authors"]
 
 
+def versions_in(lock):
+    return set(re.findall(r"^([\w.-]+==[^ ;]+)", (ROOT / f"envs/{lock}.txt").read_text(), re.MULTILINE))
+
+
+def test_an_environment_that_can_solve_grows_and_never_changes():
+    """What `make solve` installs has the versions of the whole lock, and leaves out large libraries of other parts."""
+    assert versions_in("requirements-solve") < versions_in("requirements") <= versions_in("requirements-dev")
+    left_out = {line.partition("==")[0] for line in versions_in("requirements") - versions_in("requirements-solve")}
+    assert {"pandas", "scikit-learn", "statsmodels", "cryptography"} <= left_out
+    assert not {"snakemake", "highspy", "fastapi"} & left_out
+
+
+def test_what_make_solve_installs_depends_on_its_targets():
+    def lock_of(*arguments):
+        command = ["make", "-n", "-B", "-s", "solve", *arguments]
+        told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        return set(re.findall(r"-r envs/(requirements(?:-solve)?)\.txt", told))
+
+    assert lock_of() == lock_of("TARGETS=smbc") == {"requirements-solve"}
+    assert lock_of("TARGETS=arena") == lock_of("TARGETS=extreme") == {"requirements-solve", "requirements"}
+
+
 def test_without_snakemake_make_says_so(tmp_path):
     shutil.copy(ROOT / "Makefile", tmp_path)
     (tmp_path / ".venv").mkdir()
-    command = ["make", "-o", ".venv/.runtime", "solve"]
+    command = ["make", "-o", ".venv/.solve", "solve"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and done.stderr.startswith("The workflow needs Snakemake, which is not in .venv: ")
 
@@ -164,7 +193,7 @@ def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
         (environment / name).chmod(0o755)
     (tmp_path / "pttt_ooc").mkdir()
     (tmp_path / "pttt_ooc/own.py").write_text("number = 1", encoding="utf-8")
-    run(["make", "--quiet", ".venv/.runtime"], tmp_path)
+    run(["make", "--quiet", ".venv/.solve"], tmp_path)
     for place, wanted in ((packages / "some", "module"), (tmp_path / "pttt_ooc", "own")):
         assert [file.name.partition(".")[0] for file in place.rglob("*.pyc")] == [wanted]
 
@@ -186,7 +215,7 @@ def served(pttt, place):
     """A course; its address."""
     (place["cwd"] / "course").mkdir()
     (place["cwd"] / "course/settings.yaml").write_text(COURSE)
-    command = [pttt, "serve", "--data", "course", "--port", "0"]
+    command = [pttt, "course", "serve", "--data", "course", "--port", "0"]
     with open(place["cwd"] / "log", "w") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, **place)
     try:
@@ -220,6 +249,10 @@ def works_alone(bin_, place):
             used = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', answer.read().decode()))
         assert {Path(path.partition("?")[0]).suffix for path in used} == {".css", ".js", ".svg"}
         assert [status(url + path) for path in (*used, "/api/openapi.json")] == [200] * (len(used) + 1)
+    run([pttt, "lab", "workflow", "games"], **place)
+    games = {**place, "cwd": place["cwd"] / "games"}
+    run([bin_ / "snakemake", "--cores", "1", "--config", f"game={GAME}"], **games)
+    assert run([pttt, "verify-run", games["cwd"] / "data" / GAME / "full"], **place).stdout
     return solved.stderr + evaluated.stderr
 
 
@@ -249,5 +282,5 @@ def test_the_wheel_without_extras_scores_an_agent(wheel, place, tmp_path):
     (tmp_path / "agent.py").write_text(
         "def observe(infostates, legal):\n    return legal / legal.sum(axis=1)[:, None]\n"
     )
-    done = run([environment / "bin/pttt", "score", "agent.py:observe", "--game", GAME], **place)
+    done = run([environment / "bin/pttt", "lab", "score", "agent.py:observe", "--game", GAME], **place)
     assert "exploitability 0.333333" in done.stdout and "Compiled" in done.stderr

@@ -1,6 +1,7 @@
 """Files for the public: what they say of the project is so."""
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -8,12 +9,12 @@ import pytest
 import yaml
 
 import pttt_ooc
+from pttt_ooc.pipeline.stages import DEFAULT_RUN
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")  # the commit of a version
-PUBLISHER = "pypa/gh-action-pypi-publish@release/v1"  # a branch: CONTRIBUTING.md says why
 CONDA = {"isal": "python-isal", "matplotlib": "matplotlib-base"}  # packages of other names there
 
 
@@ -28,7 +29,7 @@ def test_workflows_call_what_there_is(file):
     found = list(steps(file))
     assert all(("uses" in step) != ("run" in step) for step in found)
     for line in re.findall(r"\buses: (.*)", file.read_text()):
-        assert PINNED.fullmatch(line) or line == PUBLISHER, f"not pinned: {line}"
+        assert PINNED.fullmatch(line), f"not pinned: {line}"
     for step in found:
         command = step.get("run", "")
         assert set(re.findall(r"\bmake ([a-z-]+)", command)) <= targets
@@ -63,7 +64,8 @@ def test_the_changelog_begins_with_this_version():
     number, dev, _ = pttt_ooc.__version__.partition(".dev")
     first = re.search(r"^## \[([\d.]+)\] - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert first[1] == number
-    assert (first[2] == "unreleased") if dev else re.fullmatch(r"\d{4}-\d\d-\d\d", first[2])
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert first[2] == ("unreleased" if dev else str(citation["date-released"]))
 
 
 def test_the_conda_recipe_has_the_dependencies_of_the_project():
@@ -92,6 +94,18 @@ def test_hooks_and_forms_are_whole():
             assert len({part["id"] for part in content["body"]}) == len(content["body"])
 
 
+def test_the_paper_has_what_the_journal_asks_for():
+    paper = (ROOT / "docs/paper/paper.md").read_text()
+    sections = re.findall(r"^# (.*)$", paper, re.MULTILINE)
+    wanted = ["Summary", "Statement of need", "State of the field", "Software design", "Research impact statement"]
+    assert [*wanted, "Availability", "References"] == sections
+    assert 750 <= len(paper.partition("# Summary")[2].split()) <= 1000
+    assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} == {
+        *yaml.safe_load(paper.split("---")[1])
+    }
+    assert f"Version {pttt_ooc.__version__.partition('.dev')[0]} " in paper
+
+
 def test_the_paper_says_what_the_documentation_says():
     paper = (ROOT / "docs/paper/paper.md").read_text()
     cited = set(re.findall(r"@(\w+)\]", paper))
@@ -108,3 +122,37 @@ def test_the_paper_says_what_the_documentation_says():
         assert (ROOT / path).exists()
     lines = len((ROOT / "examples/ppo.py").read_text().splitlines())
     assert f"PPO in {lines} lines" in paper
+
+
+def test_the_workflow_catalogue_finds_what_it_looks_for():
+    """Its conditions for "standardized usage", and `snakemake` in a clone runs the same rules."""
+    settings = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert {"mandatory-flags", "software-stack-deployment", "report"} == {*settings}
+    assert (ROOT / "workflow/Snakefile").exists()
+    assert 'include: "workflow/Snakefile"' in (ROOT / "Snakefile").read_text()
+    assert {file.suffix for file in (ROOT / "workflow/rules").iterdir() if file.is_file()} == {".smk"}
+    assert {"snakemake", "workflow"} <= set(re.findall(r"\w+", (ROOT / "README.md").read_text().lower()))
+    readme = (ROOT / "config/README.md").read_text()
+    for text in (settings["mandatory-flags"]["desc"], readme):
+        [extras] = re.findall(r'pip install\s+"pttt-ooc\[([\w,]+)\]"', text)
+        assert {*extras.split(",")} <= {*PROJECT["optional-dependencies"]}
+    config = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for keys, default in re.findall(r"^\| `([\w: ]+)` \| .* \| `?([\w.-]+)`? \|$", readme, re.MULTILINE):
+        value = config
+        for key in keys.split(": "):
+            value = value[key]
+        assert default in (str(value), "three"), keys
+
+
+def test_the_root_is_one_screen():
+    told = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
+    visible = {line.partition("/")[0] for line in told.splitlines() if not line.startswith(".")}
+    assert len(visible) <= 20, sorted(visible)
+
+
+def test_the_published_digest_is_that_of_the_default_run():
+    """A test of the full game (`pytest -m full tests/pipeline/stages/test_budgets.py`) makes this run and compares."""
+    assert DEFAULT_RUN in (ROOT / "CHANGELOG.md").read_text()
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        published = re.findall(r"\b(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{32}\b", page.read_text())
+        assert {*published} <= {DEFAULT_RUN}, page

@@ -6,8 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+from docs.make import rooms
 from pttt_ooc.pipeline.stages import STAGES
-from tools import rooms
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "pttt_ooc"
@@ -126,7 +126,7 @@ def test_files_of_tests_have_names_of_their_own():
 
 
 def test_the_picture_of_the_rooms_is_that_of_the_imports():
-    """`python -m tools.rooms --write` draws it anew."""
+    """`python -m docs.make.rooms --write` draws it anew."""
     assert rooms.PICTURE.read_text(encoding="utf-8") == rooms.picture()
 
 

@@ -1,6 +1,6 @@
 """The agent `tuned` of an earlier commit, with weights that were learnt there, as a program for the agent `engine`.
 
-For the commit of 2026-11-24 that the table of docs/arena.md names::
+For the commit of 2026-11-24 that the table of docs/lab/arena.md names::
 
     git worktree add --detach build/earlier 3b5c7e11
     (cd build/earlier && PYTHONPATH=. python -m pttt_ooc.cli arena train-ultimate -o ultimate.weights)

@@ -31,10 +31,10 @@ from pttt_ooc.other_games.arena.research.solvers import attack, endings
 
 ROOT = Path(__file__).parents[2]
 RECORDS = ROOT / "docs" / "records" / "arena"
-PAGES = ("docs/arena.md", "docs/lab/rows.md", "docs/lab/ultimate.md")
+PAGES = ("docs/lab/arena.md", "docs/lab/rows.md", "docs/lab/ultimate.md")
 CONFIGURATIONS = ("ultimate", "ultimate-timed", "round-robin", "ladder", "ladder-most", "rows")
 SCORES = (0.5, 0.55)
-"""Between which scores the sequential test decides."""
+"""The sequential test decides between these scores."""
 
 _TABLE = re.compile(r"<!-- table: (\S+) -->\n\n(.*?)\n*<!-- end of table -->", re.DOTALL)
 
@@ -82,7 +82,7 @@ NETWORK = ("network-tuned-nodes", "network-tuned", "network-tuned-earlier", "net
 TRAINED_FIVE_TIMES = (*LEARNT_TRAININGS, "patterns-tables")
 OURS = {*STRONGEST, *LEARNT, *TRAINED_FIVE_TIMES, *MOST_BOARDS, *NETWORK_MOST, *TREES, *LADDER, *NETWORK}
 OTHERS = {*SERIES, *TIMES, *OURS, *LEARNERS, *DETAILS, *WITHOUT_END, *PATTERNS, *HALVES, "ultimate", "equal-time"}
-"""All that is no claim of the report on Ultimate."""
+"""Everything but claims of the report on Ultimate."""
 
 
 def series(name: str) -> Callable[[dict[str, Any]], str]:
@@ -159,7 +159,7 @@ def paired(*names: str) -> Callable[[dict[str, Any]], str]:
 
 
 TRAINED, SHIPPED = "path=data/arena/ultimate.weights", "path=shipped"
-"""The same weights: what the training's command makes is the file in the package, by its digest."""
+"""The same weights: by their digests, the training's file and the package's file are equal."""
 
 
 def rated(*names: str) -> Callable[[dict[str, Any]], str]:
@@ -189,7 +189,7 @@ def rated(*names: str) -> Callable[[dict[str, Any]], str]:
 
 
 def errors(found: dict[str, Any]) -> str:
-    """What `pttt arena errors` has measured of the endings beside it."""
+    """The errors that `pttt lab errors` has measured on the endings."""
     told = json.loads((RECORDS / "errors.json").read_text(encoding="utf-8"))
     digest = hashlib.blake2b((RECORDS / "endings.jsonl").read_bytes(), digest_size=8).hexdigest()
     assert told["digest"] == digest, "errors.json was measured of other endings"
@@ -197,7 +197,7 @@ def errors(found: dict[str, Any]) -> str:
 
 
 def curve(name: str) -> Callable[[dict[str, Any]], str]:
-    """The share of player 1 between one number of games and the next, counted in three ways; means of the trainings."""
+    """Player 1's share between one number of games and the next, counted in three ways; means over the trainings."""
 
     def table(there: list[Any]) -> str:
         rows = "| games so far | draws for player 1 | wins of all games | wins of decided games |\n|---|---|---|---|\n"
@@ -260,7 +260,7 @@ NAMES = {0: "draw", 1: "first player", None: "not solved here"}
 
 
 def boards(need: int) -> Callable[[dict[str, Any]], str]:
-    """The boards with so many in a row, as `benchmarks.arena_boards` has solved them."""
+    """The boards with `need` in a row, as `benchmarks.arena_boards` has solved them."""
 
     def cell(one: dict[str, Any] | None, method: str) -> str:
         if one is None or (method == "pairing" and one["value"] is None):
@@ -293,7 +293,7 @@ def _size(rejects: Callable[[Rate], bool], games: int, part: float) -> float:
         if chance > 1e-9:
             decided = games - draws
             chances = stats.binom.pmf(np.arange(decided + 1), decided, 0.5)
-            more = [max(wins, decided - wins) for wins in range(decided + 1)]  # each test has two sides
+            more = [max(wins, decided - wins) for wins in range(decided + 1)]  # each test is two-sided
             total += chance * sum(
                 one for wins, one in zip(more, chances, strict=True) if rejects(Rate(wins, draws, decided - wins))
             )

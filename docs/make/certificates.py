@@ -1,9 +1,9 @@
-"""All certificates made anew and verified: ``python -m docs.make.certificates DIRECTORY [GAME ...]``.
+"""Make all certificates anew and verify them: ``python -m docs.make.certificates DIRECTORY [GAME ...]``.
 
-For each game with a certificate that does not take an hour, or those that are named, ``pttt certify`` writes a
-certificate to the directory, and ``proof/verify.py`` and ``pttt verify`` check it, each in a process of its own.  The
-rows of the table in ``docs/proof.md`` are printed, with processor seconds and memory.  An equilibrium need not be
-unique: a certificate may differ from the committed one, and is said to.
+For the named games, or else all whose certificate takes less than an hour, ``pttt certify`` writes a certificate to the
+directory, and ``proof/verify.py`` and ``pttt verify`` check it, each in a process of its own.  The rows of the table in
+``docs/exact.md`` are printed, with processor seconds and memory.  An equilibrium need not be unique: if a certificate
+differs from the committed one, a line says so.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def sizes(path: Path) -> tuple[str, str]:
 def row(name: str, directory: Path) -> str:
     """Make and verify a certificate; a row of the table."""
     path, committed = directory / f"{name}.txt.gz", PROOF / f"{name}.txt.gz"
-    made, certify, _ = measured(*PTTT, "certify", name, "--output", path, "--force")
+    made, certify, _ = measured(*PTTT, "certify", "--game", name, "--output", path, "--force")
     by_program, program, memory = measured(PROOF / "verify.py", path)
     by_package, package, _ = measured(*PTTT, "verify", path)
     value = EXACT_VALUES[name]

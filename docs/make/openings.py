@@ -11,7 +11,7 @@ Row = dict[int, Fraction]
 
 
 class Plan(NamedTuple):
-    """The plan of a player: for each infoset, by its text, what is played."""
+    """A player's plan: what is played at each infoset, by its text."""
 
     player: int
     rows: dict[str, Row]
@@ -26,7 +26,7 @@ class Game(NamedTuple):
 
 
 def read(path: Path) -> Game:
-    """Read a certificate, whose proof others check."""
+    """Read a certificate without checking its proof."""
     lines = gzip.decompress(path.read_bytes()).decode("ascii").splitlines()
     plans = (Plan(0, {}), Plan(1, {}))
     for line in lines[6:-1]:
@@ -59,12 +59,12 @@ def image_of(text: str, image: list[int]) -> str:
 
 
 def representatives(game: Game, plan: Plan, attempts: int) -> dict[str, Row]:
-    """The infosets after at most so many attempts: one of those that symmetries carry into each other.
+    """The infosets after at most this many attempts, one of those that are images of each other.
 
     Raises
     ------
     ValueError
-        If the plan treats two of these differently.
+        If the plan plays differently at two images.
     """
     images, chosen = symmetries(game), {}
     for text in sorted(

@@ -5,6 +5,7 @@ Usage: ``python docs/make/pictures.py [DATA]``, where DATA is the directory of a
 """
 
 import csv
+import gzip
 import json
 import sys
 import zipfile
@@ -28,6 +29,7 @@ from pttt_ooc.pipeline.frontier.report import interval_figure
 from pttt_ooc.pipeline.show.pictures import PALETTE, draw_board
 
 PICTURES, RECORDS = (Path(__file__).parents[1] / name for name in ("pictures", "records"))
+PROOF = Path(__file__).parents[2] / "proof"
 INK, MUTED, LINE, ACCENT, WARM = (PALETTE[name] for name in ("ink", "muted", "line", "accent", "warm"))
 STYLE = {
     **{"svg.fonttype": "path", "svg.hashsalt": "pttt-ooc", "font.size": 10, "text.color": INK},
@@ -287,10 +289,71 @@ def ultimate_picture() -> None:
     save(figure, "ultimate")
 
 
+# ---------------------------------------------------------------------------------------------
+# The thing itself: proven probabilities on boards
+
+SHOWN = ((0, "|", "First attempt of X"), (1, "|", "First attempt of O"), (1, "|0.", "O found a corner taken"))
+"""The infosets of the README's picture: player, text, title."""
+SQUARE, GAP, TOP = 84, 64, 40
+PALE, DEEP = (232, 240, 249), (29, 95, 158)
+
+
+def chances_of(game: str, player: int, text: str) -> dict[int, float]:
+    """What the plan of a game's certificate plays at an infoset: a probability for each of its squares."""
+    lines = gzip.decompress((PROOF / f"{game}.txt.gz").read_bytes()).decode().splitlines()
+    begin = next(k for k, line in enumerate(lines) if line.startswith(f"plan {player} "))
+    weights = next(line for line in lines[begin + 1 :] if line.partition(" ")[0] == text).split(" ")[1:]
+    pairs = [(int(square, 16), int(weight)) for square, _, weight in (word.partition("=") for word in weights)]
+    total = sum(weight for _, weight in pairs)
+    return {square: weight / total for square, weight in pairs}
+
+
+def tile(x: float, y: float, fill: str) -> str:
+    """An empty square of a board."""
+    return f'<rect x="{x}" y="{y}" width="{SQUARE - 4}" height="{SQUARE - 4}" rx="6" fill="{fill}"/>'
+
+
+def square_of(x: float, y: float, chance: float, shade: float) -> str:
+    """A square with its probability; the shade says how large that is.  Nothing here depends on the page's colour."""
+    fill = ",".join(str(round(a + shade * (b - a))) for a, b in zip(PALE, DEEP, strict=True))
+    ink, told = "#fff" if shade > 0.72 else "#0b2239", f"{100 * chance:.1f}%" if chance else "0"
+    return (
+        tile(x, y, f"rgb({fill})")
+        + f'<text x="{x + SQUARE / 2 - 2}" y="{y + SQUARE / 2 + 5}" fill="{ink}">{told}</text>'
+    )
+
+
+def board_picture() -> None:
+    """Boards with the probabilities of the proven equilibrium; text in mid grey, readable on light and dark pages."""
+    width, height = 3 * (3 * SQUARE) + 2 * GAP - 4, 3 * SQUARE + TOP
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" text-anchor="middle"',
+        ' font-family="system-ui,-apple-system,Segoe UI,Helvetica,Arial,sans-serif" font-size="18">',
+        "<title>Perfect play of Phantom Tic-Tac-Toe: with which probability each square is attempted</title>",
+    ]
+    for number, (player, text, title) in enumerate(SHOWN):
+        left = number * (3 * SQUARE + GAP)
+        parts.append(f'<text x="{left + 1.5 * SQUARE - 2}" y="22" fill="#768390" font-weight="600">{title}</text>')
+        chances = chances_of("pttt-abrupt", player, text)
+        for square in range(9):
+            x, y = left + square % 3 * SQUARE, TOP + square // 3 * SQUARE
+            if str(square) in text:  # the opponent's mark
+                parts.append(
+                    f'<rect x="{x}" y="{y}" width="{SQUARE - 4}" height="{SQUARE - 4}" rx="6" fill="#b9c2cc"/>'
+                )
+                cross = f"M{x + 25} {y + 25}l30 30m0 -30l-30 30"
+                parts.append(f'<path d="{cross}" stroke="#32404e" stroke-width="7" stroke-linecap="round"/>')
+            else:
+                chance = chances.get(square, 0)
+                parts.append(square_of(x, y, chance, chance / max(chances.values())))
+    (PICTURES / "board.svg").write_text("\n".join([*parts, "</svg>"]) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     """Draw all."""
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("data/pttt-abrupt/full")
     with matplotlib.rc_context(STYLE):
+        board_picture()
         timing_picture()
         sizes_picture()
         learners_picture()

@@ -1,7 +1,7 @@
 """Take the pictures of pages in the documentation, in a headless Chromium.
 
 Usage: ``python -m docs.make.screenshots DATA``, where DATA has a solution of ``pttt-abrupt``, a solved match with
-secret goals, and a tournament.  What else is on the pictures, it makes in a temporary directory, with the tools of the
+secret goals, and a tournament.  Everything else is made in a temporary directory, with the tools of the
 tests: a small solved game with snapshots of its run, a course of four teams, and a practice league whose matches are
 of random moves.
 """
@@ -50,16 +50,16 @@ def opened(browser: Browser, address: str, path: str, size: tuple[int, int] = WI
 
 
 def take(page: Page, name: str, whole: bool = False, piece: str = "") -> None:
-    """Take a picture, of a piece or of the page, once nothing is loaded any more."""
+    """Take a picture, of a piece or of the page, once everything is loaded."""
     page.wait_for_load_state("networkidle")
     taken = page.locator(piece).screenshot() if piece else page.screenshot(full_page=whole)
     with Image.open(BytesIO(taken)) as picture:
-        small = picture.convert("RGB").quantize(COLOURS)  # a third of the bytes, and no difference to be seen
+        small = picture.convert("RGB").quantize(COLOURS)  # a third of the bytes, and no visible difference
         small.save(PICTURES / f"{name}.png", optimize=True)
 
 
 def play_round(page: Page, moves: int) -> None:
-    """Take free squares, at most so many, or until the round is decided."""
+    """Take at most `moves` free squares, until the round is decided."""
     for _ in range(moves):
         free = page.locator("button.cell:not([aria-disabled])")
         if not free.count():
@@ -164,7 +164,7 @@ def a_course(browser: Browser, place: Path) -> None:
 def a_game(browser: Browser) -> None:
     """A person plays some moves against our bot."""
     with (
-        serving("extreme", "play", "alphabeta", "--time-limit", "24") as address,
+        serving("web", "--bot", "alphabeta", "--time-limit", "24") as address,
         opened(browser, address, "/extreme/play", WIDE) as page,
     ):
         page.get_by_role("button", name="Begin").click()

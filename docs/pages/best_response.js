@@ -16,9 +16,29 @@ class BestResponse {
 
   // The most that the responder can get.
   amount() {
-    if (this.responder === 0) return this.search({ group: [this.root], marks: 0, misses: 0 });
-    const { decided, group } = this.afterReply([this.root], 0);
-    return decided + this.search({ group, marks: 0, misses: 0 });
+    const { decided, position } = this.start();
+    return decided + this.search(position);
+  }
+
+  // What is decided before the responder's first turn, and the position then.
+  start() {
+    const first = this.responder === 0;
+    const { decided, group } = first ? { decided: 0n, group: [this.root] } : this.afterReply([this.root], 0);
+    return { decided, position: { group, marks: 0, misses: 0 } };
+  }
+
+  // The most that the responder can get after an attempt.
+  amountAfter(position, bit) {
+    const { decided, later } = this.afterAttempt(position, bit);
+    return later.reduce((sum, next) => sum + this.search(next), decided);
+  }
+
+  // The most that they can get from their first turn on, as a certificate claims that has proven one value; or null.
+  claimedAmount() {
+    const [lower, upper] = this.rules.claim.split(" <= value <= ");
+    if (lower !== upper) return null;
+    const [above, below = 1n] = lower.split("/").map(BigInt);
+    return ((this.responder === 0 ? above : -above) * this.root.weight) / below - this.start().decided;
   }
 
   // What follows when the plan moves at each infoset of a group: what is decided, and where the plan is then.
@@ -38,7 +58,8 @@ class BestResponse {
     return { decided, group: reached };
   }
 
-  // What follows an attempt: what is decided until the responder moves again, and the two positions of that time.
+  // What follows an attempt: what is decided until the responder moves again, and the two positions of that time;
+  // and both for a failure and a success apart.
   afterAttempt({ group, marks, misses }, bit) {
     const { classical, won } = this.rules;
     const taken = group.filter((infoset) => infoset.own & bit), empty = group.filter((infoset) => !(infoset.own & bit));
@@ -47,6 +68,7 @@ class BestResponse {
     if (won[this.responder][marks | bit]) for (const infoset of empty) success.decided += infoset.weight;
     else success = this.afterReply(empty, marks | bit);
     return {
+      ways: [failure, success],
       decided: failure.decided + success.decided,
       later: [
         { group: failure.group, marks, misses: misses | bit },

@@ -8,6 +8,21 @@ const NUMBER = "[1-9][0-9]{0,3999}", ACTION = new RegExp(`^([0-9a-f])=(${NUMBER}
 
 class Refused extends Error {}
 
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+// A fraction is two whole numbers, the lower one positive.
+function inLowestTerms(above, below) {
+  let [divisor, rest] = [above < 0n ? -above : above, below];
+  while (rest) [divisor, rest] = [rest, divisor % rest];
+  return [above / divisor, below / divisor];
+}
+
+function fractionText([above, below]) {
+  return below === 1n ? `${above}` : `${above}/${below}`;
+}
+
 async function unzipped(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const reader = stream.getReader(), decoder = new TextDecoder("ascii"), pieces = [];

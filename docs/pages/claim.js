@@ -1,13 +1,6 @@
 "use strict";
 // Whether a file proves its claim.
 
-function inLowestTerms(amount, denominator) {
-  let [divisor, rest] = [amount < 0n ? -amount : amount, denominator];
-  while (rest) [divisor, rest] = [rest, divisor % rest];
-  const below = denominator / divisor;
-  return below === 1n ? `${amount / divisor}` : `${amount / divisor}/${below}`;
-}
-
 // What is proven: an interval, or the value and its first digits.
 function told(lower, upper) {
   if (lower !== upper) return `${lower} <= value <= ${upper}`;
@@ -26,8 +19,8 @@ async function check(bytes, tell) {
       const response = new BestResponse(certificate, player, (visited) => tell({ stage: "respond", player, visited }));
       return response.amount();
     });
-    const lower = inLowestTerms(-amounts[1], certificate.plans[0].weight);
-    const upper = inLowestTerms(amounts[0], certificate.plans[1].weight);
+    const lower = fractionText(inLowestTerms(-amounts[1], certificate.plans[0].weight));
+    const upper = fractionText(inLowestTerms(amounts[0], certificate.plans[1].weight));
     const proven = `${lower} <= value <= ${upper}`;
     if (proven !== certificate.claim) throw new Refused(`line 6: the plans prove ${proven}, not this claim`);
     tell({ proven: told(lower, upper) });
@@ -35,4 +28,9 @@ async function check(bytes, tell) {
     if (!(error instanceof Refused)) throw error;
     tell({ refused: error.message });
   }
+}
+
+// For workers: a message is the bytes of a file.  Errors of the program are heard by the page.
+function hearFiles() {
+  onmessage = (event) => check(event.data, postMessage).catch((error) => setTimeout(() => { throw error; }));
 }

@@ -1,11 +1,6 @@
 "use strict";
-const part = (id) => document.getElementById(id);
-const program = URL.createObjectURL(new Blob([part("checker").textContent], { type: "text/javascript" }));
+const program = programOf("hearFiles");
 let worker = null;
-
-function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-}
 
 function say(text, kind = "") {
   part("said").textContent = text;

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc import __version__
-from pttt_ooc.cli import equilibria, exact, games, inspection, plan, proof, score, servers, solutions, strategies
+from pttt_ooc.cli import exact, games, inspection, lab, plan, proof, servers, solutions, strategies
 from pttt_ooc.cli.console import Commands, run
 from pttt_ooc.cli.wings import WINGS
 from pttt_ooc.course.server import bot_commands as league
@@ -20,26 +20,23 @@ from pttt_ooc.course.server import client as hand_in
 from pttt_ooc.course.server import commands as course
 
 _WINGS = [import_module(wing.commands) for wing in WINGS if wing.commands]
-GROUPS = (
-    games,
-    plan,
-    strategies,
-    score,
-    inspection,
-    solutions,
-    exact,
-    equilibria,
-    proof,
-    servers,
-    hand_in,
-    course,
-    *_WINGS,
-    league,
-)
-"""The groups, in the order of `pttt --help`."""
+GROUPS = (games, plan, strategies, inspection, solutions, exact, proof, servers, hand_in, course, *_WINGS, league, lab)
+
+
+class _Top(Commands):
+    """All commands, in the order of `pttt --help`."""
+
+    sections = {
+        "Commands": (
+            *("solve", "evaluate", "validate", "mistakes", "compare", "show", "exact", "verify", "certify", "plan"),
+            *("why", "info", "submit", "web"),
+        ),
+        "Groups of commands": ("course", "extreme", "arena", "smbc", "lab"),
+    }
+
 
 app = typer.Typer(
-    cls=Commands,
+    cls=_Top,
     help="Phantom Tic-Tac-Toe and its relatives, solved exactly.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

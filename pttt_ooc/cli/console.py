@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from pttt_ooc.cli.old_names import renew
 from pttt_ooc.disk.resources import small_threads
 from pttt_ooc.errors import StoreError, did_you_mean, exit_on_error, keep_interrupts
 from pttt_ooc.options import Group
@@ -60,7 +61,15 @@ def _flush() -> None:
 
 
 class Commands(Group):
-    """The commands, with our own messages about refused values of options."""
+    """The commands, also by their old names, and with our own messages about refused values of options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; say so if a new name replaces an old one."""
+        arguments, told = renew(args, self)
+        if not ctx.resilient_parsing:  # else a shell asks for completions
+            for sentence in told:
+                say(sentence)
+        return super().parse_args(ctx, arguments)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""

@@ -7,16 +7,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pttt_ooc.cfr.solving.evaluation import Evaluation
+from pttt_ooc.cfr.solving.evaluation import Evaluation, WorstCase
 from pttt_ooc.disk import numbers
 from pttt_ooc.disk.manifests import read_manifest
 from pttt_ooc.disk.numbers import duration, span
-from pttt_ooc.games.rules.catalogue import GAMES, REFERENCE_VALUES, aim
+from pttt_ooc.games.rules.catalogue import (
+    EXACT_VALUES,
+    GAMES,
+    PUBLISHED_VALUES,
+    aim,
+    exact_value,
+    named_game,
+    reference_value,
+)
 from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.games.structure.counts import counts_of, total_infosets
 from pttt_ooc.games.structure.views import Pairs, find_pairs
 from pttt_ooc.pipeline.show.tables import print_facts, print_table, whole
 from pttt_ooc.pipeline.stages.directories import manifest_of
+from pttt_ooc.types import Interval
 
 if TYPE_CHECKING:
     from pttt_ooc.library.api.values import Comparison
@@ -27,6 +36,7 @@ JSON_KEYS = (
     *("game", "symmetry", "inputs", "value", "best_response_0", "best_response_1", "nashconv"),
     *("exploitability_0", "exploitability_1", "game_value", "seconds"),
 )
+_SHORT = 24  # characters of a fraction in a table
 _EXACT = 1e-9  # half the width of an interval that is shown as a number
 
 
@@ -37,12 +47,19 @@ _EXACT = 1e-9  # half the width of an interval that is shown as a number
 def games() -> None:
     """List the named games with their rules and sizes."""
     rows = []
-    for game in GAMES.values():
-        sizes = [f"{n:,}" for n in total_infosets(game.name)]
+    for name in [*GAMES, *(name for name in EXACT_VALUES if name not in GAMES)]:
+        game = named_game(name)
+        large = game.squares > MOST_ENUMERATED_SQUARES
+        sizes = ["-", "-"] if large else [f"{n:,}" for n in total_infosets(name)]
         rules = (f"{game.rows}x{game.columns}", aim(game), game.turn_rule, _setup(game) or "-")
-        rows.append((game.name, *rules, *sizes, _value(game) or "-"))
+        value = exact_value(game)
+        told = "-" if value is None else numbers.fraction(value, most=_SHORT)
+        rows.append((name, *rules, *sizes, told))
     print_table(("game", "board", "a player wins with", "turns", "setup", "infosets of 0", "of 1", "value"), rows)
     print("\nabrupt: a failed attempt passes the turn; classical: it keeps the turn.")
+    print(
+        "Values are for player 0, and proven: `pttt verify` checks the proofs in the folder proof/ of the repository."
+    )
     print("Other boards have names of the same form: pttt-ROWSxCOLUMNSkK-RULE, dark-hex-ROWSxCOLUMNS-RULE, and with")
     print("-after-SQUARE-SQUARE... for marks that are placed before the game; up to ten squares.")
     print("`pttt info NAME` tells more about one of them.")
@@ -52,12 +69,6 @@ def _setup(game: Game) -> str:
     """The squares of the setup, in the order in which they are placed."""
     first, second = game.setup
     return " ".join(str((first, second)[i % 2][i // 2]) for i in range(len(first) + len(second)))
-
-
-def _value(game: Game) -> str:
-    if game.name not in REFERENCE_VALUES:
-        return ""
-    return span(*REFERENCE_VALUES[game.name][0], 6)
 
 
 def one_game(game: Game) -> None:
@@ -99,9 +110,12 @@ def _rules(game: Game) -> list[tuple[str, str]]:
 
 
 def _known_value(game: Game) -> tuple[str, str]:
-    value = _value(game)
-    source = f" ({REFERENCE_VALUES[game.name][1]})" if value else ""
-    return "value for player 0", value + source if value else "not known to this package"
+    value = exact_value(game)
+    if value is None:
+        return "value for player 0", f"not proven yet; `pttt exact --game {game.name}` finds it"
+    published = f"; published: {PUBLISHED_VALUES[game.name]}" if game.name in PUBLISHED_VALUES else ""
+    told = numbers.fraction(value, 12)
+    return "value for player 0", f"{told} (proven by proof/{game.name}.txt.gz{published})"
 
 
 def _views(pairs: Pairs, player: int) -> int:
@@ -113,7 +127,7 @@ def _views(pairs: Pairs, player: int) -> int:
 # Evaluations and solutions
 
 
-def evaluation(result: Evaluation, game: str, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
+def evaluation(result: Evaluation, game: Game, symmetry: str, inputs: tuple[str, str], as_json: bool) -> None:
     """Print an evaluation, as a table or as one JSON object.
 
     Parameters
@@ -121,45 +135,94 @@ def evaluation(result: Evaluation, game: str, symmetry: str, inputs: tuple[str, 
     inputs
         The names of the strategies of player 0 and player 1.
     """
-    question = {"game": game, "symmetry": symmetry, "inputs": list(inputs)}
+    question = {"game": game.name, "symmetry": symmetry, "inputs": list(inputs)}
     if as_json:
         record = question | asdict(result)
         print(json.dumps({key: record[key] for key in JSON_KEYS}))
         return
-    names = [("game", game), *((f"P{player}", whole(name)) for player, name in enumerate(inputs))]
-    print_facts(names + _figures(result))
+    print_facts(
+        [
+            ("game", game.name),
+            *((f"P{player}", whole(name)) for player, name in enumerate(inputs)),
+            ("value of P0 against P1, for player 0", f"{result.value:+.9f}"),
+            ("best response of player 0, to P1", f"{result.best_response_0:+.9f}"),
+            ("best response of player 1, to P0", f"{result.best_response_1:+.9f}"),
+            ("NashConv, the sum of both", numbers.exploitability(result.nashconv, 9)),
+            ("exploitability of P0", _exploitability(result.exploitability_0, game, result.game_value)),
+            ("exploitability of P1", _exploitability(result.exploitability_1, game, result.game_value)),
+            _game_value(game, result.game_value),
+            ("time", duration(result.seconds, 1)),
+        ]
+    )
 
 
-def _figures(result: Evaluation) -> list[tuple[str, str]]:
-    value = result.game_value
-    half = (value[1] - value[0]) / 2 if value else 0.0
+def worst_case(result: WorstCase, game: Game, symmetry: str, name: str, options: str, as_json: bool) -> None:
+    """Print how good one strategy is, as a table or as one JSON object.
 
-    def exploitability(number: float | None) -> str:
-        if number is None:
-            return "unknown: these strategies alone do not tell the value of the game closely; see --game-value"
-        told = numbers.exploitability(number, 9, half if half > _EXACT else 0.0)
-        return told + (f", give or take {half:.1e}" if half > _EXACT else "")
-
-    return [
-        ("value of P0 against P1, for player 0", f"{result.value:+.9f}"),
-        ("best response of player 0, to P1", f"{result.best_response_0:+.9f}"),
-        ("best response of player 1, to P0", f"{result.best_response_1:+.9f}"),
-        ("NashConv, the sum of both", numbers.exploitability(result.nashconv, 9)),
-        ("exploitability of P0", exploitability(result.exploitability_0)),
-        ("exploitability of P1", exploitability(result.exploitability_1)),
-        ("value of the game lies in", span(*value, 9) if value else "unknown; see --game-value"),
-        ("time", duration(result.seconds, 1)),
+    Parameters
+    ----------
+    name
+        The name of the strategy.
+    options
+        The options that named its player and its game.
+    """
+    if as_json:
+        print(json.dumps({"game": game.name, "symmetry": symmetry, "inputs": [name], **asdict(result)}))
+        return
+    facts = [
+        ("game", game.name),
+        (f"player {result.player}", whole(name)),
+        ("worst case, for the player", f"{result.worst_case:+.9f}"),
+        _game_value(game, result.game_value),
+        ("exploitability", _exploitability(result.exploitability, game, result.game_value)),
     ]
+    if result.exploitability is not None:
+        facts.append(("scale", numbers.scale(result.exploitability, result.uniform_exploitability)))
+    print_facts([*facts, ("time", duration(result.seconds, 1))])
+    if result.exploitability is not None and result.exploitability > _EXACT:
+        print(f"\n`pttt mistakes {name}{options}` tells where it loses.")
+
+
+def _half_width(bounds: Interval | None) -> float:
+    return (bounds[1] - bounds[0]) / 2 if bounds else 0.0
+
+
+def _exploitability(number: float | None, game: Game, bounds: Interval | None) -> str:
+    """An exploitability, and how far it may be wrong if the game's value is only known to lie within `bounds`."""
+    if number is None:
+        return f"unknown, like the value of this game: `pttt solve --game {game.name}` finds it, or give --game-value"
+    half = _half_width(bounds)
+    told = numbers.exploitability(number, 9, half if half > _EXACT else 0.0)
+    return told + (f", give or take {numbers.gap(half)}" if half > _EXACT else "")
+
+
+def _game_value(game: Game, bounds: Interval | None) -> tuple[str, str]:
+    """The value of the game: the proven one, or the interval that strategies were measured against."""
+    proven, known = exact_value(game), reference_value(game)
+    if proven is not None and known is not None and bounds is not None and _within(bounds, known):
+        return "value of the game, for player 0", numbers.fraction(proven, 9)
+    if bounds is None:
+        return "value of the game, for player 0", "unknown"
+    if _half_width(bounds) < _EXACT:
+        return "value of the game, for player 0", f"{sum(bounds) / 2:+.9f}"
+    return "value of the game lies in", span(*bounds, 9)
+
+
+def _within(bounds: Interval, known: Interval) -> bool:
+    """Whether the interval is the proven value, as far as double precision tells."""
+    return known[0] - numbers.NOISE <= bounds[0] and bounds[1] <= known[1] + numbers.NOISE
 
 
 def solution(directory: Path) -> None:
     """Print the result of a solve."""
-    result = read_manifest(manifest_of(directory, "solve"), "solve")["result"]
+    manifest = read_manifest(manifest_of(directory, "solve"), "solve")
+    result, proven = manifest["result"], exact_value(named_game(str(manifest["game"])))
     print(f"The solution is in {directory / 'solution.zarr'}.")
     print_facts(
         [
             ("value of the game lies in", span(result["value_lower"], result["value_upper"], 9)),
-            ("NashConv", f"{result['nashconv']:.3e}"),
+            *([] if proven is None else [("value of the game, proven", numbers.fraction(proven, 9))]),
+            ("NashConv", numbers.gap(result["nashconv"])),
             ("iterations", f"{result['iteration']} in {duration(result['seconds'])}"),
             ("stopped by", str(result["stopped_by"])),
         ]
@@ -197,7 +260,7 @@ def comparison(result: Comparison, names: tuple[str, str], against: str | None) 
         _print_distances(result, names)
     if result.losses is not None and result.losses.infosets:
         print()
-        _print_losses("lost by the first", result.losses)
+        _print_losses("lost by the first", result.losses, "played ", "best")
 
 
 def _print_distances(result: Comparison, names: tuple[str, str]) -> None:
@@ -221,39 +284,48 @@ def mistakes(result: Mistakes, name: str, equilibrium: str) -> None:
     Parameters
     ----------
     name, equilibrium
-        The names of the strategy and of the opponent's.
+        The names of the strategy and of the opponent's strategy.
     """
     me, other = result.player, 1 - result.player
+    parts = [
+        ("  own mistakes: lost even if the opponent does not react", f"{result.own.total:.9f}"),
+        ("  openings: gained by an opponent who reacts", f"{result.openings.total:.9f}"),
+    ]
+    if abs(result.remainder) >= _EXACT:
+        told = numbers.gap(result.remainder)
+        parts.append((f"  remainder: player {other}'s strategy is no exact equilibrium", told))
     print_facts(
         [
             ("game", result.game),
             (f"player {me}", whole(name)),
             (f"player {other}", whole(equilibrium)),
             ("exploitability", numbers.exploitability(result.exploitability, 9)),
-            (f"own mistakes, at infosets of player {me}", f"{result.own.total:+.9f}"),
-            (f"openings, at infosets of player {other}", f"{result.openings.total:+.9f}"),
-            ("remainder: the opponent's strategy is no exact equilibrium", f"{result.remainder:+.9f}"),
+            *parts,
         ]
     )
     print()
     both = (result.own.by_depth, result.openings.by_depth)
     depths = [(n, *(f"{one[n]:.6f}" if n < len(one) else "-" for one in both)) for n in range(max(map(len, both)))]
     print_table(("own attempts before", "own mistakes", "openings"), depths)
-    for heading, part in (("own mistakes", result.own), ("openings", result.openings)):
+    for heading, part, you, best in (
+        ("own mistakes", result.own, "you play it ", "best"),
+        ("openings", result.openings, "played ", "best reply"),
+    ):
         if part.infosets:
             print()
-            _print_losses(heading, part)
+            _print_losses(heading, part, you, best)
 
 
-def _print_losses(heading: str, part: Losses) -> None:
+def _print_losses(heading: str, part: Losses, you: str, best: str) -> None:
+    """Print a list of infosets; `you` precedes the probability of the costliest square, `best` is the last heading."""
     rows = []
     for one in part.infosets:
         loss = f"{one.loss:.6f}" if abs(one.loss) >= 1e-6 else f"{one.loss:.1e}"
-        costs = (_square(one, one.costliest), _square(one, one.best))
+        costs = (_square(one, one.costliest, you), _square(one, one.best))
         rows.append((one.infoset, one.images, loss, f"{one.reach:.4g}", *costs))
-    print_table((heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", "is best"), rows)
+    print_table((heading, "mirror images", "loss", f"reach by player {part.player}", "costs most", best), rows)
 
 
-def _square(one: Loss, square: int) -> str:
+def _square(one: Loss, square: int, you: str = "") -> str:
     """A square, with the probability of its attempt."""
-    return f"square {square}: {one.probabilities[square]:.4f}"
+    return f"square {square} ({you}{numbers.percent(one.probabilities[square])})"

@@ -1,4 +1,4 @@
-"""Which equilibria a game has: `pttt equilibria`."""
+"""Which equilibria a game has: `pttt lab equilibria`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.cli.console import say
-from pttt_ooc.options import DATA, CourseGameOption, DataOption, JsonOption, ThreadsOption, check_game
+from pttt_ooc.disk.numbers import fraction
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, exact_value, named_game
+from pttt_ooc.options import DATA, DataOption, GameOption, JsonOption, ThreadsOption
 from pttt_ooc.pipeline.show.tables import print_table, whole
 
 if TYPE_CHECKING:
@@ -20,13 +22,8 @@ if TYPE_CHECKING:
 _LINE_SECONDS = 5.0  # between two lines of progress
 
 
-def add_commands(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog="Example: pttt equilibria --game dark-hex-3x3-abrupt")(equilibria)
-
-
 def equilibria(
-    game: CourseGameOption = None,
+    game: GameOption = None,
     keep: Annotated[
         bool, typer.Option(help="Keep what some equilibrium plays: `pttt show` and the pages mark it.")
     ] = True,
@@ -48,14 +45,12 @@ def equilibria(
     from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
     from pttt_ooc.exact.equilibria.optimal_face import OptimalFace
     from pttt_ooc.extras import check_extra
-    from pttt_ooc.games.rules.catalogue import named_game
     from pttt_ooc.pipeline.files.equilibrium import write_supports
     from pttt_ooc.pipeline.stages.engines import open_engine
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
-    check_game(game)
-    check_extra("exact", "The command `pttt equilibria`")
-    rules = named_game(game or "pttt-abrupt")
+    check_extra("exact", "The command `pttt lab equilibria`")
+    rules = named_game(game or DEFAULT_GAME)
     check_listed(Config(game=rules.name), "the search")
     begin = time.monotonic()
     directory = prepare_index(data, rules.name, "full")
@@ -119,7 +114,9 @@ def _players(rules: Game, face: OptimalFace, found: Supports) -> list[dict[str, 
 
 
 def _show(record: dict[str, Any]) -> None:
-    print(f"{record['game']}: the value for player 0 is {record['value']:.12f}")
+    proven = exact_value(named_game(record["game"]))
+    value = f"{record['value']:.12f}" if proven is None else fraction(proven, 12)
+    print(f"{record['game']}: the value for player 0 is {value}")
     for player, facts in enumerate(record["players"]):
         count = "one equilibrium strategy" if not facts["dimension"] else f"dimension {facts['dimension']:,}"
         print(f"player {player}: {count}; {facts['sequences']:,} sequences at {facts['infosets']:,} infosets")

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pttt_ooc.cli.console import say
+from pttt_ooc.disk import numbers
 from pttt_ooc.disk.outputs import check_output, check_output_directory
 from pttt_ooc.errors import PtttError, StoreError
+from pttt_ooc.games.rules.catalogue import exact_value
 from pttt_ooc.options import (
     DATA,
     BoardOptions,
     DataOption,
+    GameOption,
     JsonOption,
     ThreadsOption,
-    ToldGameOption,
     chosen_game,
     spread,
 )
@@ -45,7 +47,7 @@ def add_commands(app: typer.Typer) -> None:
 @spread
 def exact(
     *,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     board: BoardOptions,
     solution: Annotated[
         str | None, typer.Option("--from", metavar="SOLUTION", help="Begin with what these strategies play.")
@@ -83,7 +85,12 @@ def exact(
     as_json: JsonOption = False,
     data: DataOption = DATA,
 ) -> None:
-    """Find the value of a game and an equilibrium, without listing its infosets.
+    """Find a game's value and an equilibrium without listing infosets.
+
+    Which road to the exact equilibrium?  `make solve` takes about a minute: `pttt solve` and a last step, with all
+    infosets, the files for the course and a report.  `pttt exact` takes seconds on nine squares and lists no infosets,
+    so it also finds values of games too large for a list.  `pttt certify` proves a value as a fraction, which `pttt
+    verify` checks.  `pttt lab equilibria` tells which equilibria there are: a game may have many.
 
     A restricted game is solved, and both players' best responses in the whole game enlarge it, until they gain
     nothing.  In each round the value of the game is proven to be in an interval, up to rounding of double precision.
@@ -102,7 +109,7 @@ def exact(
     from pttt_ooc.exact.double_oracle.saved_state import SavedState
     from pttt_ooc.extras import check_extra
 
-    # What can be refused at once is refused before the search: existing outputs, missing extras, jobs without a number.
+    # Before the search, refuse what can be refused at once: existing outputs, missing extras, jobs without a number.
     rules = _checked_game(chosen_game(game, board), solution, output)
     for file, suffix in ((mps, ".mps"), (efg, ".efg")):
         if file:
@@ -117,8 +124,8 @@ def exact(
         _write_tree(rules, efg)
     say(f"{rules.name}: getting ready ...")
     budget = memory_mb or MEMORY_MB
-    # The restricted game begins with what a solution plays, or as a run was saved; rounds enlarge it until the gap or
-    # the time is reached.
+    # The restricted game begins with what a solution plays, or with a saved run; rounds enlarge it until the gap or the
+    # time is reached.
     with open_runner(workers, scheduler, rules, budget) as runner:
         oracle = DoubleOracle(rules, math.inf, threads or cores(), budget, runner)
         played = _allow_solution(oracle, solution, data) if solution else None
@@ -250,16 +257,18 @@ def _write_program(oracle: DoubleOracle, file: Path) -> None:
     from pttt_ooc.exact.double_oracle.program_file import write_program
 
     if oracle.checked_program is None:
-        raise PtttError(f"No linear program was solved before the end of the run; {file} is not written.")
+        raise PtttError(f"No linear program was solved before the run ended, so {file} is not written.")
     write_program(oracle.checked_program, oracle.game, oracle.plans, file)
     say(f"The linear program is in {file}.")
 
 
 def _show(last: Round, game: Game, seconds: float) -> None:
+    proven = exact_value(game)
     lines = {
         "game": game.name,
         "value for player 0": "{:.15f} .. {:.15f}".format(*last.interval),
-        "NashConv of the last pair": f"{last.nashconv:.1e}",
+        **({} if proven is None else {"proven before": numbers.fraction(proven, 15)}),
+        "NashConv of the last pair": numbers.gap(last.nashconv),
         "rounds": f"{last.number}, in {seconds:.1f} s",
         "sequences": f"{last.sequences[0]:,} and {last.sequences[1]:,}",
         "of them played": f"{last.support[0]:,} and {last.support[1]:,}",

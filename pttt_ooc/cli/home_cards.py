@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import quote
 
 from pttt_ooc.disk.manifests import read_manifest
-from pttt_ooc.disk.numbers import decimals, duration, join_words, scientific, thousands
+from pttt_ooc.disk.numbers import decimals, duration, fraction, gap, join_words, thousands
 from pttt_ooc.errors import PtttError
-from pttt_ooc.games.rules.catalogue import GAMES, describe_game, named_game
+from pttt_ooc.games.rules.catalogue import GAMES, describe_game, exact_value, named_game
 from pttt_ooc.other_games.arena import wing as arena
 from pttt_ooc.other_games.arena.pages.choices import agent_name, label_of
 from pttt_ooc.other_games.extreme import wing as extreme
@@ -27,6 +27,7 @@ from pttt_ooc.site.service.wing import Card
 FIRST = "pttt-abrupt"
 """The game that is explored if several are solved and none is named."""
 
+_SHORT = 8  # characters of a fraction in a card
 _LATEST = 4  # matches of agents whose results are drawn
 _HEADER = struct.Struct("<6sBBH")  # of an array's file: magic, version, length of the description
 _FLOATS = {"<f8": "d", "<f4": "f", "<f2": "e"}
@@ -74,12 +75,12 @@ def found_solutions(data: Path) -> tuple[list[Solution], list[str]]:
             numbers = record["solution"]
             found.append(Solution(rules.name, file.parent, float(numbers["value"]), float(numbers["nashconv"])))
         except (PtttError, KeyError, TypeError, ValueError):
-            damaged.append(f"{file.parent.relative_to(data)} cannot be read; pttt fsck says more.")
+            damaged.append(f"{file.parent.relative_to(data)} cannot be read; pttt lab fsck says more.")
     return found, damaged
 
 
 def in_order(solutions: Sequence[Solution], first: str = FIRST) -> list[list[Solution]]:
-    """The solutions of each game, the one with the smallest gap first; games as in the catalogue, after the first."""
+    """The solutions of each game, the one with the smallest gap first; after `first`, games are as in the catalogue."""
     catalogue = list(GAMES)
     names = list(dict.fromkeys(one.game for one in solutions))
     places = {name: catalogue.index(name) if name in GAMES else len(catalogue) for name in names}
@@ -97,7 +98,7 @@ def tournaments(data: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Opened:
-    """What a running site has pages for: it is decided when the site begins.
+    """What a running site has pages for, which is decided at its start.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class Opened:
 
 
 def cards(data: Path, opened: Opened) -> list[Card]:
-    """A card for each thing; only small files are read, and nothing is written."""
+    """All cards; only small files are read, and nothing is written."""
     found = [_phantom(data, opened), _secret_goals(data, opened), _arena(data), _extreme(data, opened)]
     return [*found, *filter(None, (_reports(data), _runs(data)))]
 
@@ -138,7 +139,7 @@ def _phantom(data: Path, opened: Opened) -> Card:
     solutions, damaged = found_solutions(data)
     found = [one for group in in_order(solutions, opened.first) for one in group]
     links = (("/play", "Play"), ("/explore", "Explore")) if opened.games else ()
-    rows = tuple((_name_of(one), decimals(one.value), scientific(one.gap)) for one in found)
+    rows = tuple((_name_of(one), _value_of(one), gap(one.gap)) for one in found)
     targets = tuple(f"/explore?game={one.game}" if one.game in opened.games else "" for one in found)
     return Card(
         "Phantom tic-tac-toe",
@@ -161,6 +162,14 @@ def _name_of(solution: Solution) -> str:
     return name + {"full": "", "none": " (without symmetry)"}.get(directory.name, f" ({directory.name})")
 
 
+def _value_of(solution: Solution) -> str:
+    """The proven value as a fraction, if there is one and it is short; else what the solution gets."""
+    proven = exact_value(named_game(solution.game))
+    if proven is None or len(str(proven)) > _SHORT:
+        return decimals(solution.value if proven is None else float(proven))
+    return fraction(proven, 5)
+
+
 def _opening(solution: Solution) -> Miniature | None:
     """How player 0 begins, from the first row of the exported strategy; None if it is not exported."""
     game = named_game(solution.game)
@@ -171,7 +180,7 @@ def _opening(solution: Solution) -> Miniature | None:
 
 
 def first_row(file: Path) -> tuple[float, ...] | None:
-    """The first row of a tensor in a zipped ``.npy`` file, of which no more is read; None if it cannot be read."""
+    """The first row of a tensor in a zipped ``.npy`` file, without reading more of it; None if it cannot be read."""
     try:
         with zipfile.ZipFile(file) as packed, packed.open(packed.namelist()[0]) as content:
             magic, major, _, length = _HEADER.unpack(content.read(_HEADER.size))
@@ -196,7 +205,7 @@ def _secret_goals(data: Path, opened: Opened) -> Card:
         record = read_manifest(data / smbc.SOLVED / "solve.json", "solve")
         goal, rounds = int(record["settings"]["winning_score"]), record["rounds"]
         largest = max(float(one["exploitability"]) for one in rounds.values())
-        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), scientific(largest)),)
+        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), gap(largest)),)
         values = [[float(rounds[f"{a}-{b}"]["value"]) for b in range(goal)] for a in range(goal)]
         label = f"The value of the match at each score up to {goal - 1} : {goal - 1}, for the player who begins a round"
         picture = values_table(values, label)
@@ -244,7 +253,7 @@ def _matches(directory: Path) -> Iterator[Path]:
 
 
 def _result(place: Path) -> tuple[str, tuple[int, int, int]] | None:
-    """What a match was, and how many games its first agent won, drew and lost; None if it cannot be read."""
+    """The game and agents of a match, and the games that the first agent won, drew and lost; None if unreadable."""
     try:
         settings = json.loads((place / "match.json").read_text(encoding="utf-8"))
         one, other = (agent_name(str(agent).partition(":")[0]) for agent in settings["agents"])
@@ -313,7 +322,7 @@ def _tournament(place: Path) -> tuple[tuple[tuple[str, ...], ...], Miniature | N
 
 
 def reports(data: Path) -> dict[str, str]:
-    """The pages that stages have written below a directory: what each is, by its path there."""
+    """The kind of each page that stages have written below a directory, by its path there."""
     found = {file: what for pattern, what in _REPORTS.items() for file in sorted(data.glob(pattern))}
     found |= {file: "Report" for file in sorted(data.glob("frontier/*/report.html"))}
     return {file.relative_to(data).as_posix(): what for file, what in found.items() if not file.is_symlink()}
@@ -325,7 +334,7 @@ def _reports(data: Path) -> Card | None:
         return None
     return Card(
         "Reports and comparisons",
-        "What stages have written for people, each as one page.",
+        "The pages that the workflow has written.",
         ("Page", "Of"),
         tuple((what, _subject(path)) for path, what in found.items()),
         targets=tuple(f"/results/{path}" for path in found),
@@ -333,7 +342,7 @@ def _reports(data: Path) -> Card | None:
 
 
 def _subject(path: str) -> str:
-    """What the page with a path is about: its game, and its run if it has one."""
+    """What a page is about, from its path: the game, and the run if there is one."""
     folders = path.split("/")[:-1]
     for name in folders:
         with suppress(PtttError):
@@ -353,19 +362,19 @@ def _runs(data: Path) -> Card | None:
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             continue
         name = file.parent.relative_to(data).as_posix()
-        rows.append((name, told, scientific(gaps[-1])))
+        rows.append((name, told, gap(gaps[-1])))
         pictures.append(curve(gaps, f"The gap of {name} over its evaluations, on a logarithmic scale", True))
     for file in sorted(data.glob("frontier/*/solve.json")):
         try:
             result: Mapping[str, Any] = read_manifest(file, "solve")["result"]
             bounds = (float(result["value_lower"]), float(result["value_upper"]))
             game = named_game(file.parent.name)
-            row = (describe_game(game), f"value {decimals(sum(bounds) / 2)}", scientific(float(result["nashconv"])))
+            row = (describe_game(game), f"value {decimals(sum(bounds) / 2)}", gap(float(result["nashconv"])))
         except (PtttError, KeyError, TypeError, ValueError):
             continue
         rows.append(row)
     if not rows:
         return None
     picture = next(filter(None, pictures), None)
-    what = "Runs that have not been evaluated yet, and games beyond enumeration."
+    what = "Runs that are not evaluated yet, and games too large to list."
     return Card("Runs", what, ("Run", "How far", "Gap"), tuple(rows), miniature=picture)

@@ -1,4 +1,4 @@
-"""Inspecting strategies: `pttt show`, `pttt best-response`, `pttt compare`, `pttt mistakes`."""
+"""Inspecting strategies: `pttt show`, `pttt compare`, `pttt mistakes`."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.options import (
     DATA,
     KINDS,
     DataOption,
-    ForceOption,
+    GameOption,
     GameValueOption,
     JsonOption,
-    LevelOption,
     MemoryOption,
-    OutputZipOption,
     ThreadsOption,
-    ToldGameOption,
-    check_game,
+    WhoseOption,
 )
-from pttt_ooc.types import TensorType
 
 if TYPE_CHECKING:
     from pttt_ooc.games.rules.game import Game
@@ -32,10 +27,6 @@ if TYPE_CHECKING:
     from pttt_ooc.library.questions.plan_pair import PlanPair
 
 StrategyArgument = Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy: {KINDS}.")]
-WhoseOption = Annotated[
-    int | None,
-    typer.Option("--player", min=0, max=1, help="Whose strategy it is: 0 or 1; default: what a tensor's shape tells."),
-]
 InfosetsOption = Annotated[
     Path | None, typer.Option("--infosets", metavar="FILE", help="The player's infosets, in the order of the rows.")
 ]
@@ -44,9 +35,6 @@ InfosetsOption = Annotated[
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command(epilog="Example: pttt show data/pttt-abrupt/full '|0*4.' --player 0")(show)
-    app.command(name="best-response", epilog="Example: pttt best-response pttt_pl0.zip --output reply.zip")(
-        best_response
-    )
     app.command(epilog="Example: pttt compare mine.zip data/pttt-abrupt/full --against uniform")(compare)
     app.command(epilog="Example: pttt mistakes mine.zip --player 0 --top 20")(mistakes)
 
@@ -57,22 +45,21 @@ def show(
     player: WhoseOption = None,
     infosets: InfosetsOption = None,
     as_json: JsonOption = False,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Show what a strategy does at an infoset.
 
     The board is shown as the player sees it: their own marks, the marks of the opponent that they have found, and on
     all other squares the probability of an attempt.  Below it is the strategy's support at the infoset.  After
-    `pttt equilibria`, a star marks the support of some equilibrium.
+    `pttt lab equilibria`, a star marks what some equilibrium plays.
     """
-    check_game(game)
     from pttt_ooc.games.rules.infoset_text import attempts_of
     from pttt_ooc.games.structure.infoset_parser import check_infoset
     from pttt_ooc.library.api.plan_reader import kept_support
     from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text, support_sentences
 
-    named, rules = _named_strategies([strategy], player, [infosets], game, plans=True)
+    named, rules = named_strategies([strategy], player, [infosets], game, plans=True)
     whose, setup = named[0].player, len(rules.setup[named[0].player])
     infoset = check_infoset(rules, whose, infoset)
     # The row of probabilities.  A plan lists no infosets: it answers for this one only.
@@ -81,9 +68,9 @@ def show(
         from pttt_ooc.library.api.plan_reader import read_plan_pair
 
         pair = read_plan_pair(named[0])
-    row = pair.row(whose, infoset) if pair else _read(named, rules, data)[0][infoset]
+    row = pair.row(whose, infoset) if pair else read_strategies(named, rules, data)[0][infoset]
     probabilities, attempts = row.tolist(), attempts_of(infoset)
-    # What some equilibrium plays here, if that is known; it goes by the attempts after the setup.
+    # What some equilibrium plays here, if that is known; it is listed by the attempts after the setup.
     support = None if pair else kept_support(named[0], rules, data)
     played = support.played_squares(whose, tuple(attempts)[setup:]) if support else None
     own = [square for square, p in enumerate(probabilities) if p > 0]
@@ -121,45 +108,15 @@ def _show_values(pair: PlanPair, player: int, infoset: str) -> None:
     facts = pair.numbers(player, infoset)
     print(f"reach {facts.own_reach:.3g} by own attempts, {facts.opponent_reach:.3g} by the opponent's")
     if not facts.opponent_reach:
-        print("The opponent's strategy brings no game here, so that there are no values.")
+        print("Against this opponent no game gets here, so there are no values.")
         return
     best = decimals(facts.best_value) if facts.best_value == facts.best_value else ""
     print(f"value {decimals(facts.value)}" + (f", with the best response from here on {best}" if best else ""))
     if not best:
         print(
-            f"The best response is searched where at most {MOST_REPLIED_SQUARES} squares are left, for it takes long."
+            "The best response takes long to find: it is searched where at most "
+            f"{MOST_REPLIED_SQUARES} squares are left."
         )
-
-
-def best_response(
-    strategy: StrategyArgument,
-    output: OutputZipOption,
-    force: ForceOption = False,
-    player: WhoseOption = None,
-    infosets: InfosetsOption = None,
-    dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
-    compression_level: LevelOption = 1,
-    as_json: JsonOption = False,
-    threads: ThreadsOption = None,
-    game: ToldGameOption = None,
-    data: DataOption = DATA,
-) -> None:
-    """Write what the other player does best against a strategy.
-
-    The rows of the file are in the default order, as `pttt infosets` writes it.
-    """
-    check_game(game)
-    from pttt_ooc.library.api.values import best_response as responded
-
-    named, rules = _named_strategies([strategy], player, [infosets], game)
-    check_output(output, [named[0].path, infosets], force=force, suffix=".zip")
-    reply = responded(_read(named, rules, data, threads)[0])
-    reply.save(output, dtype, compression_level=compression_level)
-    if as_json:
-        record = {"game": rules.name, "strategy": strategy, "player": reply.player, "value": reply.value}
-        print(json.dumps({**record, "output": str(output)}))
-        return
-    print(f"{output}: the best response of player {reply.player} to {strategy}, which gets {reply.value:+.9f}.")
 
 
 def compare(
@@ -168,30 +125,29 @@ def compare(
     player: WhoseOption = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="STRATEGY", help="An opponent to compare their values against, and where these differ."),
+        typer.Option(metavar="STRATEGY", help="An opponent: tell what both get against it, and where they differ."),
     ] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each kind to list.")] = 10,
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Tell how two strategies of one player differ.
 
-    Compared are what each gets in the worst case, and their probabilities at every infoset.  Infosets are listed by
-    their distance (half the sum of the differences of probabilities) times the mean of the strategies' own reach.
-    With an opponent they are also listed by value: how much A loses there because it does not do what B does; what is
-    lost at all infosets adds up to the difference of their values.
+    What each gets in the worst case is compared, and their probabilities at every infoset.  The infosets where they
+    differ most are listed: by distance (half the sum of the differences of probabilities) times the mean of the
+    strategies' own reach.  With an opponent they are also listed by value: how much A loses there because it does not
+    do what B does.  What is lost at all infosets adds up to the difference of their values.
     """
-    check_game(game)
     from pttt_ooc.cli import display
     from pttt_ooc.library.api.strategy_names import named_strategy
     from pttt_ooc.library.api.values import compare as compared
 
-    named, rules = _named_strategies([a, b], player, [None, None], game)
+    named, rules = named_strategies([a, b], player, [None, None], game)
     opponent = [] if against is None else [named_strategy(against, 1 - named[0].player)]
     named, rules = _of_one_game([*named, *opponent], game)
-    first, second, *others = _read(named, rules, data, threads)
+    first, second, *others = read_strategies(named, rules, data, threads)
     comparison = compared(first, second, others[0] if others else None, top)
     if as_json:
         print(json.dumps({"inputs": [a, b], "against": against, **comparison.as_record()}))
@@ -204,7 +160,10 @@ def mistakes(
     player: WhoseOption = None,
     equilibrium: Annotated[
         str | None,
-        typer.Option(metavar="STRATEGY", help="Of the other player; default: the best solution of the game in --data."),
+        typer.Option(
+            metavar="STRATEGY",
+            help="Measure against this strategy of the other player; default: the best solution in --data.",
+        ),
     ] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many infosets of each sum to list.")] = 20,
     infosets: InfosetsOption = None,
@@ -212,17 +171,16 @@ def mistakes(
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
     memory_mb: MemoryOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Tell where a strategy loses.
 
-    Its exploitability is the sum of its own mistakes, which lose even against an opponent who plays an equilibrium, and
-    of openings, by which the opponent gains more by reacting.  The first is a sum over its own infosets, the second
-    over those of the opponent.  The worst of each are listed, mirror images together.  What remains is by how much the
-    opponent's strategy misses an equilibrium.
+    Its exploitability comes from own mistakes and openings.  Own mistakes lose even against an opponent who plays an
+    equilibrium and does not react.  Openings are what an opponent gains by reacting: where the strategy is too
+    predictable.  The costliest infosets of both are listed, mirror images together, with what would be best there.  If
+    the strategy that it is measured against is no exact equilibrium, there is a remainder.
     """
-    check_game(game)
     import numpy as np
 
     from pttt_ooc.cli import display
@@ -236,7 +194,7 @@ def mistakes(
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    [own], rules = _named_strategies([strategy], player, [infosets], game)
+    [own], rules = named_strategies([strategy], player, [infosets], game)
     # The equilibrium strategy of the opponent, against which own mistakes are measured, and the value of the game.
     name = equilibrium or str(strategy_reader.best_solution(rules, data))
     named, _ = _of_one_game([own, named_strategy(name, 1 - own.player)], rules.name)
@@ -253,7 +211,7 @@ def mistakes(
             strategy_reader.load_strategy(one, engine.index, data, part, directory)
             for one, part in zip(named, own_arrays, strict=True)
         ]
-        # Exploitability = own mistakes + openings + what the opponent misses of an equilibrium.
+        # Exploitability = own mistakes + openings + a remainder, which is 0 against an equilibrium.
         result = find_mistakes(read[0], read[1], engine, value, top, arrays)
     if as_json:
         print(json.dumps({"strategy": strategy, "equilibrium": name, **result.as_record()}))
@@ -261,7 +219,7 @@ def mistakes(
     display.mistakes(result, strategy, name)
 
 
-def _named_strategies(
+def named_strategies(
     names: list[str], player: int | None, infosets: list[Path | None], game: str | None, plans: bool = False
 ) -> tuple[list[NamedStrategy], Game]:
     """Strategies of one player as they were named, and their game; `plans`: whether one may be a plan."""
@@ -278,7 +236,8 @@ def _of_one_game(named: list[NamedStrategy], game: str | None) -> tuple[list[Nam
     return named, further_of(named, game)
 
 
-def _read(named: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+def read_strategies(named: list[NamedStrategy], game: Game, data: Path, threads: int | None = None) -> list[Strategy]:
+    """Read strategies that were named."""
     from pttt_ooc.library.api.strategies import Strategy
     from pttt_ooc.library.api.structures import configure
 

@@ -13,7 +13,7 @@ from pttt_ooc.disk.resources import cores
 from pttt_ooc.options import (
     BoardOptions,
     ConfigOption,
-    CourseGameOption,
+    GameOption,
     JsonOption,
     ThreadsOption,
     chosen_game,
@@ -38,13 +38,13 @@ def add_commands(app: typer.Typer) -> None:
 def plan(
     *,
     context: typer.Context,
-    game: CourseGameOption = None,
+    game: GameOption = None,
     board: BoardOptions,
     config: ConfigOption = None,
     threads: ThreadsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Tell what a run needs before it starts: memory and disk of each stage.
+    """Tell what memory and disk a run will need.
 
     Nothing is written.  Of a game whose infosets cannot be listed, it tells what `snakemake frontier` and `pttt exact`
     need.  Memory and disk follow from the size of the game; all but the smallest budget is approximate.
@@ -66,7 +66,7 @@ def plan(
 
 
 def _show_frontier(game: Game, budget_mb: int, as_json: bool) -> None:
-    """What a run beyond enumeration needs."""
+    """Print what a run beyond enumeration needs."""
     from pttt_ooc.pipeline.frontier.needs import needs_of_game
 
     found = needs_of_game(game, budget_mb)
@@ -81,13 +81,13 @@ def _show_frontier(game: Game, budget_mb: int, as_json: bool) -> None:
         "narrows until it is exact or a limit is reached."
     )
     if found.smallest_mb > budget_mb:
-        print(f"This budget is refused: {found.smallest_mb} MB is the smallest with which it can begin.")
+        print(f"This budget is too small: it needs {found.smallest_mb} MB to begin.")
         return
     print(
-        f"It begins with {found.smallest_mb} MB. In a memory_mb of {budget_mb} there is room for about "
+        f"It needs {found.smallest_mb} MB to begin. A memory_mb of {budget_mb} has room for about "
         f"{found.sequences:,} sequences; `pttt-3x4k3-abrupt` was exact after 80,000."
     )
-    print("How many rounds a gap takes is not known before. What is saved goes on with more minutes or memory.")
+    print("Nobody knows beforehand how many rounds it takes. A saved run goes on with more minutes or memory.")
 
 
 def why(
@@ -96,7 +96,7 @@ def why(
         typer.Argument(metavar="PLACE", help="A configuration, or a directory with one or with the results of a run."),
     ] = Path("config.yaml"),
 ) -> None:
-    """Tell for each stage of the workflow whether it is up to date, and if not, what makes it stale.
+    """Tell which stages of the workflow are stale, and why.
 
     Nothing is written.  Of a directory of results, such as data/GAME/SYMMETRY, what is there is compared with what
     config.yaml asks for, were it of that game, symmetry and run.
@@ -147,15 +147,15 @@ def _show(plan: MemoryPlan) -> None:
     print_table(HEADINGS, plan.rows())
     print(f"\nAll results take {_size(plan.disk_mb)} of disk, with {_size(plan.most_disk_mb)} at most on the way.")
     if any(each.mapped_mb for each in plan.stages.values()):
-        print("What does not fit into the budget comes from files: where the disk is slow, it takes longer.")
+        print("What does not fit into the budget is read from files, which takes longer on a slow disk.")
     if plan.exact_from_mb:
         print(
-            f"An exact equilibrium takes a memory_mb of {plan.exact_from_mb}: "
-            "the solver's strategies will be the result."
+            f"An exact equilibrium needs a memory_mb of {plan.exact_from_mb}; "
+            "with less, the result is the solver's strategies."
         )
     too_small = max(each.smallest_mb for each in plan.stages.values())
     if too_small > plan.budget_mb:
-        print(f"This budget is refused: {too_small} MB is the smallest that will do.")
+        print(f"This budget is too small: at least {too_small} MB are needed.")
 
 
 def _size(megabytes: float) -> str:

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.cli.console import say
+from pttt_ooc.disk import numbers
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import ConfigError
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, named_game
 from pttt_ooc.options import (
     DATA,
     KINDS,
     DataOption,
     ForceOption,
+    GameOption,
     Infosets0Option,
     Infosets1Option,
     JsonOption,
     OutputFileOption,
-    ToldGameOption,
-    check_game,
 )
 from pttt_ooc.pipeline.show.tables import print_facts, whole
 
@@ -38,15 +39,13 @@ _LINE_SECONDS = 2.0  # seconds between two lines of progress
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    app.command(epilog="Example: pttt certify dark-hex-3x3-abrupt")(certify)
+    app.command(epilog="Example: pttt certify --game dark-hex-3x3-abrupt")(certify)
     app.command(epilog="Example: pttt verify certificate.txt.gz")(verify)
 
 
 def certify(
-    target: Annotated[
-        str, typer.Argument(metavar="GAME|P0", help=f"The name of a game; or player 0's strategy: {KINDS}.")
-    ],
-    p1: Annotated[str | None, typer.Argument(metavar="[P1]", help="Player 1's strategy, likewise.")] = None,
+    p0: Annotated[str | None, typer.Argument(metavar="P0", help=f"Player 0's strategy: {KINDS}.")] = None,
+    p1: Annotated[str | None, typer.Argument(metavar="P1", help="Player 1's strategy, likewise.")] = None,
     output: OutputFileOption = Path("certificate.txt.gz"),
     force: ForceOption = False,
     infosets0: Infosets0Option = None,
@@ -63,31 +62,35 @@ def certify(
         float | None, typer.Option(min=0, metavar="X", help="For a game, stop at an interval of this width.")
     ] = None,
     as_json: JsonOption = False,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
-    """Write a certificate: a proof of a game's value, or of what two strategies guarantee.
+    """Write a certificate, which proves a game's value.
 
-    For a game, an equilibrium is found and its value proven, as a fraction.  With --gap, both players' plans guarantee
-    an interval of that width.  For two strategies, what both guarantee is proven, and so how much they can lose.
+    Without strategies, an equilibrium of --game is found and its value proven, as a fraction.  With --gap, both
+    players' plans guarantee an interval of that width.  For two strategies, what both guarantee is proven, and so how
+    much they can lose.
     Except for an equilibrium, probabilities are rounded to multiples of 1e-31.  A certificate lists all infosets that
     the strategies reach, so it is for strategies that reach at most a few million.
     Anybody can check it: with `pttt verify`, or with proof/verify.py, which needs nothing but Python.
     """
     # Even --force replaces no strategy that the certificate is about.
-    inputs = (target, p1, infosets0, infosets1) if p1 is not None else ()
+    inputs = (p0, p1, infosets0, infosets1)
     check_output(output, inputs, force=force, suffix=".gz")
-    check_game(game)
     from pttt_ooc.exact.certificates.certificate import write
 
     begin = time.monotonic()
-    # Of a game, an equilibrium is searched and its value proven; two strategies are taken as they are.
-    if p1 is None:
-        certificate = _of_game(_game_by_name(target, game, infosets0, infosets1), state, gap, memory_mb)
+    # For a game, find an equilibrium and prove its value; two strategies are taken as they are.
+    if p0 is None:
+        if infosets0 or infosets1:
+            raise ConfigError("The options --infosets0 and --infosets1 are for two strategies; leave them out.")
+        certificate = _of_game(named_game(game or DEFAULT_GAME), state, gap, memory_mb)
+    elif p1 is None:
+        raise ConfigError(f"{p0} is one strategy; name player 1's too, or a --game to find an equilibrium of.")
     else:
         if state or gap is not None:
             raise ConfigError("The options --state and --gap are for a game; leave them out.")
-        certificate = _of_pair((target, p1), (infosets0, infosets1), memory_mb, game, data)
+        certificate = _of_pair((p0, p1), (infosets0, infosets1), memory_mb, game, data)
     write(certificate, output)
     facts = _facts(certificate) | {"file": str(output), "bytes": output.stat().st_size}
     _show(facts, certificate, time.monotonic() - begin, as_json)
@@ -97,9 +100,10 @@ def verify(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A certificate.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Verify a certificate: both best responses are computed anew, in integers.
+    """Verify a certificate: both best responses are computed again, in integers.
 
-    The last line says what is proven.  The program proof/verify.py does the same without this package.
+    Both best responses are computed anew, in integers.  The last line says what is proven.  The program proof/verify.py
+    does the same without this package.
     """
     from pttt_ooc.errors import CertificateError
     from pttt_ooc.exact.certificates.certificate import verify_certificate
@@ -112,19 +116,8 @@ def verify(
     _show(_facts(certificate) | {"visited": visited}, certificate, time.monotonic() - begin, as_json)
 
 
-def _game_by_name(name: str, asked: str | None, *infosets: Path | None) -> Game:
-    """The game of this name, for which there are no other options."""
-    from pttt_ooc.games.rules.catalogue import find_game, named_game
-
-    if Path(name).exists() and find_game(name) is None:
-        raise ConfigError(f"{name} is one strategy; name player 1's too, or a game to find an equilibrium of.")
-    if asked is not None or any(infosets):
-        raise ConfigError("The options --game, --infosets0 and --infosets1 are for two strategies; leave them out.")
-    return named_game(name)
-
-
 def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int | None) -> Certificate:
-    """The certificate of an equilibrium, or of an interval; found from nothing, or from a saved run."""
+    """The certificate of an equilibrium, or of an interval, found from scratch or from a saved run."""
     from pttt_ooc.exact.certificates.equilibrium import Progress, exact_equilibrium, proven_interval
     from pttt_ooc.exact.certificates.integer_plan import check_board
     from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
@@ -145,7 +138,9 @@ def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int |
             say(f"{line}, {spoken - begin:.0f} s so far")
 
     def tell_progress(progress: Progress) -> None:
-        tell(f"program {progress.programs}, {progress.fractions} of them in fractions, gap {progress.gain:.1e}")
+        tell(
+            f"program {progress.programs}, {progress.fractions} of them in fractions, gap {numbers.gap(progress.gain)}"
+        )
 
     with SavedState(state, oracle) if state else nullcontext() as saved:
         for last in oracle.rounds(width):
@@ -209,8 +204,8 @@ def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_js
         print(json.dumps(facts | {"seconds": round(seconds, 3)}))
         return
     lower, upper = certificate.lower, certificate.upper
-    numbers = f"{float(lower):.15f}" if lower == upper else f"{float(lower):.15f} .. {float(upper):.15f}"
-    lines = {"game": certificate.game.name, "value for player 0": numbers}
+    value = f"{float(lower):.15f}" if lower == upper else f"{float(lower):.15f} .. {float(upper):.15f}"
+    lines = {"game": certificate.game.name, "value for player 0": value}
     labels = {"infosets": "infosets of the plans", "digits": "digits of denominators", "visited": "infosets visited"}
     for fact, label in labels.items():
         if fact in facts:

@@ -1,4 +1,4 @@
-"""The exact exploitability of anybody's agent: `pttt score`."""
+"""The exact exploitability of anybody's agent: `pttt lab score`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pttt_ooc.disk.outputs import check_output
-from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, named_game
 from pttt_ooc.options import (
     DATA,
     DataOption,
     ForceOption,
+    GameOption,
     GameValueOption,
     JsonOption,
     ThreadsOption,
-    ToldGameOption,
-    check_game,
 )
 
 if TYPE_CHECKING:
@@ -33,14 +32,9 @@ if TYPE_CHECKING:
     from pttt_ooc.library.scoring.scores import Score
 
 _AGENT = (
-    "FILE.py:NAME, MODULE:NAME, a file .onnx, .cleanrl_model or .zip of Stable-Baselines3, or a strategy: a .zip, .npy "
-    "or .h5, the directory of a solution, uniform."
+    "FILE.py:NAME, MODULE:NAME, a .onnx, a .cleanrl_model, a .zip of Stable-Baselines3, or a strategy: a .zip, .npy or "
+    ".h5, the directory of a solution, uniform."
 )
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog="Example: pttt score agent.py:observe --game dark-hex-3x3-classical")(score)
 
 
 def score(
@@ -80,18 +74,19 @@ def score(
             min=1, metavar="MB", help="Memory limit, without the agent's own; the rest is mapped from files in --data."
         ),
     ] = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Score an agent exactly.
 
     The agent is asked for its strategy at all infosets of the game; then both best responses are computed.
-    Exploitability is half of NashConv.  The place on the ladder is that among the rows of docs/lab/ladder.md.
+    Its exploitability as player 0 and as player 1 is what it loses against an opponent who knows it; 0 is perfect.
+    Their mean is half of NashConv, which OpenSpiel and many papers call exploitability.  It gives the place on the
+    ladder, among the rows of docs/lab/ladder.md.
 
     An agent that can only be played, such as a bot, is played by --games against an equilibrium.  What it loses is
-    estimated by AIVAT, with an interval; its exploitability is at least that.
+    estimated by AIVAT, with an interval; its mean exploitability is at least that.
     """
-    check_game(game)
     from pttt_ooc import configure
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.api.strategy_reader import parse_interval
@@ -122,13 +117,13 @@ def score(
             rules, agents, equilibrium, games, agent_answers.Manner(kind, greedy, block, _report), seed or 0, as_json
         )
         return
-    # What mistakes are measured against is found before the long work, so that a wrong name is told at once.
+    # The strategy that mistakes are measured against is found before the long work, so that a wrong name ends it early.
     limit, opponents = memory_mb or math.inf, None
     if page is not None and (name := equilibrium or _solution(rules)):
         opponents = name, _opponents(rules, name)
-    # Exactly: the agent's answers at all infosets, then both best responses.  Half of NashConv gives the place.
+    # Exactly: the agent's answers at all infosets, then both best responses.  Their mean gives the place.
     found, strategies = scores.score_strategies(rules, agents, kind, greedy, block, _report, interval, limit)
-    place = place_of(rules.name, found.exploitability)
+    place = place_of(rules.name, found.mean_exploitability)
     if as_json:
         print(json.dumps({**found.as_record(), "ladder": None if place is None else asdict(place)}))
     else:
@@ -187,8 +182,8 @@ def _games_text(found: GamesScore, name: str) -> str:
     ]
     if found.lossy_games < FEW_LOSSES:
         lines.append(
-            f"Only {found.lossy_games} of the games had a loss: the interval is not to be trusted, for rare losses may "
-            "not have come up.  Play more games."
+            f"Only {found.lossy_games} of the games had a loss, too few to trust the interval: rare losses may not "
+            "have come up.  Play more games."
         )
     return "\n".join(lines)
 
@@ -199,7 +194,7 @@ def _agents(names: tuple[str, str], game: str | None) -> tuple[Game, dict[int, A
     from pttt_ooc.errors import ConfigError
     from pttt_ooc.library.api.openspiel import check_told_game
     from pttt_ooc.library.api.strategies import Strategy
-    from pttt_ooc.library.api.strategy_names import DEFAULT_GAME, further_of, named_strategy
+    from pttt_ooc.library.api.strategy_names import further_of, named_strategy
     from pttt_ooc.library.scoring.agents import find_agent, policies_of, told_game_of
 
     objects = {name: find_agent(name) for name in dict.fromkeys(names)}
@@ -229,8 +224,8 @@ def _line(found: Score, place: LadderPlace | None) -> str:
         for player, one in enumerate((found.exploitability_0, found.exploitability_1))
     )
     return (
-        f"{found.game}, {found.version}: exploitability {found.exploitability:.6f} (NashConv {found.nashconv:.6f}); "
-        f"below the value of the game: {both}; {found.infosets:,} infosets asked"
+        f"{found.game}, {found.version}: mean exploitability {found.mean_exploitability:.6f} (NashConv "
+        f"{found.nashconv:.6f}); exploitability {both}; {found.infosets:,} infosets asked"
         + (f"; place {place.place} of {place.rows + 1} on the ladder." if place else ".")
     )
 

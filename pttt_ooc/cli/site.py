@@ -1,4 +1,4 @@
-"""Everything that there is in a directory of results, as one site."""
+"""Everything in a directory of results, as one site."""
 
 from __future__ import annotations
 
@@ -41,11 +41,9 @@ def games_of(solutions: Sequence[Solution], game: str | None, data: Path) -> lis
     if game is not None and game not in {one.game for one in solutions}:
         place = data / game / "full"
         if strategies_of(place).is_dir():
-            raise StrategyFileError(
-                f"The solution in {place} is not evaluated; `pttt explore {place}` shows it as it is."
-            )
+            raise StrategyFileError(f"The solution in {place} is not evaluated; `pttt web {place}` shows it as it is.")
         raise StrategyFileError(
-            f"There is no solution of {game} in {data}; `{solving_command(game, data)}` makes one, and `pttt explore "
+            f"There is no solution of {game} in {data}; `{solving_command(game, data)}` makes one, and `pttt web "
             f"{place}` shows it."
         )
     return in_order(solutions, game or FIRST)
@@ -89,7 +87,7 @@ def home_parts(data: str, opened: str) -> list[Part]:
 def _add_phantom_pages(
     pages: list[Pages], games: Sequence[Sequence[Solution]], data: Path, notes: list[str]
 ) -> tuple[str, ...]:
-    """Add the pages on phantom games, and name these."""
+    """Add the pages on phantom games; returns the games' names."""
     from pttt_ooc.site.explore.local_sources import local_pages
     from pttt_ooc.site.explore.wing import several
 
@@ -118,11 +116,13 @@ def _match(pages: list[Pages], directory: Path, notes: list[str]) -> bool:
 
 
 def _tournament(pages: list[Pages], data: Path, notes: list[str]) -> str:
-    """Add the pages of the arena, and of the latest tournament; the directory of the latter."""
+    """Add the pages of the arena and of the latest tournament; returns the tournament's directory."""
     pages.append(arena.pages(data / arena.WING.name))
     for place in tournaments(data)[:1]:
         try:
-            pages.append(replace(extreme.pages(place), workers=()))  # positions are evaluated by `pttt extreme serve`
+            pages.append(
+                replace(extreme.pages(place), workers=())
+            )  # positions are evaluated by `pttt web --tournament`
             return place.relative_to(data).as_posix()
         except PtttError as error:
             notes.append(str(error))

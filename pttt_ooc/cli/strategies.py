@@ -1,4 +1,4 @@
-"""Strategies: `pttt uniform`, `pttt validate`, `pttt evaluate`."""
+"""Strategies: `pttt validate`, `pttt evaluate`."""
 
 from __future__ import annotations
 
@@ -7,63 +7,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.disk.resources import cores
-from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.options import (
     DATA,
     KINDS,
     DataOption,
-    ForceOption,
     GameOption,
     GameValueOption,
     Infosets0Option,
     Infosets1Option,
     JsonOption,
-    LevelOption,
     MemoryOption,
-    OutputZipOption,
     PlayerOption,
     ThreadsOption,
-    ToldGameOption,
-    check_game,
+    WhoseOption,
 )
-from pttt_ooc.types import Symmetry, TensorType
+from pttt_ooc.types import Symmetry
 
 if TYPE_CHECKING:
     from pttt_ooc.games.structure.strategy import Strategy
+    from pttt_ooc.library.api.strategy_names import NamedStrategy
 
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    app.command(epilog="Example: pttt uniform --player 0 --output pttt_pl0.zip")(uniform)
     app.command(epilog="Example: pttt validate pttt_pl0.zip --player 0 --infosets player0-infosets.txt")(validate)
-    app.command(epilog="Example: pttt evaluate pttt_pl0.zip pttt_pl1.zip --json")(evaluate)
-
-
-def uniform(
-    player: PlayerOption,
-    output: OutputZipOption,
-    force: ForceOption = False,
-    dtype: Annotated[TensorType, typer.Option(help="Of the probabilities.")] = "float32",
-    compression_level: LevelOption = 1,
-    game: GameOption = "pttt-abrupt",
-    data: DataOption = DATA,
-) -> None:
-    """Write the strategy of equal probabilities.
-
-    At every infoset it attempts all legal squares with the same probability.
-    """
-    named_game(game)
-    check_output(output, force=force, suffix=".zip")
-    from pttt_ooc.games.structure.strategy import uniform_strategy
-    from pttt_ooc.pipeline.files import infosets
-    from pttt_ooc.pipeline.files.tensors import export_strategy
-    from pttt_ooc.pipeline.stages.preparation import open_index
-
-    index = open_index(data, game)
-    rows = infosets.default_rows(index, player)
-    export_strategy(uniform_strategy(index, player), rows, output, dtype, compression_level)
+    app.command(epilog="Example: pttt evaluate mine.zip")(evaluate)
 
 
 def validate(
@@ -73,14 +42,13 @@ def validate(
         Path | None, typer.Option(metavar="FILE", help="The player's infosets, in the order of the rows.")
     ] = None,
     memory_mb: MemoryOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
     """Check a strategy, row by row.
 
-    The answer is that it is valid, or the first mistake with its row, infoset and square.
+    It is told that the strategy is valid, or its first mistake: the row, the infoset and the square.
     """
-    check_game(game)
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
     from pttt_ooc.library.api import strategy_reader
@@ -103,8 +71,9 @@ def validate(
 
 
 def evaluate(
-    p0: Annotated[str, typer.Argument(metavar="P0", help=f"Player 0's strategy: {KINDS}.")],
-    p1: Annotated[str, typer.Argument(metavar="P1", help="Player 1's strategy, likewise.")],
+    p0: Annotated[str, typer.Argument(metavar="STRATEGY", help=f"A strategy; of two, player 0's: {KINDS}.")],
+    p1: Annotated[str | None, typer.Argument(metavar="[P1]", help="Player 1's strategy, likewise.")] = None,
+    player: WhoseOption = None,
     infosets0: Infosets0Option = None,
     infosets1: Infosets1Option = None,
     symmetry: Annotated[
@@ -114,15 +83,18 @@ def evaluate(
     as_json: JsonOption = False,
     threads: ThreadsOption = None,
     memory_mb: MemoryOption = None,
-    game: ToldGameOption = None,
+    game: GameOption = None,
     data: DataOption = DATA,
 ) -> None:
-    """Evaluate two strategies exactly.
+    """Tell how good a strategy is, exactly.
 
-    The results are the value for player 0, the values of both players' best responses, their sum (NashConv), and each
-    player's exploitability: how far their worst case is below the value of the game.
+    Its exploitability is what it loses against an opponent who knows it: the value of the game minus its worst case.  0
+    is perfect.
+
+    Two strategies are also evaluated against each other: their value for player 0, and what the best response to each
+    gets.  The sum of both is NashConv, which is 0 at an equilibrium.  A solution, and the word uniform, are two
+    strategies, unless --player says which one is meant.
     """
-    check_game(game)
     import numpy as np
 
     from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator, evaluation_arrays
@@ -130,13 +102,13 @@ def evaluate(
     from pttt_ooc.cli import display
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.library.api import strategy_reader
-    from pttt_ooc.library.api.strategy_names import further_of, named_strategy
+    from pttt_ooc.library.api.strategy_names import further_of
     from pttt_ooc.pipeline.stages.engines import arrays_for, open_engine
     from pttt_ooc.pipeline.stages.preparation import prepare_index
 
     # The value of the game, against which exploitabilities are measured: as it was given, or as it is known.
     interval = strategy_reader.parse_interval(game_value) if game_value is not None else None
-    named = (named_strategy(p0, 0, infosets0), named_strategy(p1, 1, infosets1))
+    named = _name_strategies(p0, p1, player, (infosets0, infosets1), game)
     rules = further_of(named, game)
     known = strategy_reader.known_value(rules, named, data)
     directory = prepare_index(data, rules.name, symmetry)
@@ -146,12 +118,45 @@ def evaluate(
         budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
         arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
 
-        def load(player: int) -> Strategy:
-            return strategy_reader.load_strategy(named[player], engine.index, data, arrays[player], directory)
+        def load(number: int) -> Strategy:
+            return strategy_reader.load_strategy(named[number], engine.index, data, arrays[number], directory)
 
         # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
-        strategies = list(in_order(load, (0, 1), engine.threads))
+        strategies = list(in_order(load, range(len(named)), engine.threads))
+        evaluator = ProfileEvaluator(engine, own)
+        if len(named) == 1:
+            found = evaluator.worst_case(strategies[0], interval or known)
+            strategy_reader.check_worst_case(found)
+            told = {"--player": player, "--game": game}
+            options = "".join(f" {option} {value}" for option, value in told.items() if value is not None)
+            display.worst_case(found, rules, symmetry, p0, options, as_json)
+            return
         # NashConv is the sum of both best responses' values; what they prove of the value narrows the known interval.
-        evaluation = ProfileEvaluator(engine, own)(strategies[0], strategies[1])
+        evaluation = evaluator(strategies[0], strategies[1])
         result = strategy_reader.with_value(evaluation, interval, known)
-    display.evaluation(result, rules.name, symmetry, (p0, p1), as_json)
+    display.evaluation(result, rules, symmetry, (p0, p1 or p0), as_json)
+
+
+def _name_strategies(
+    p0: str, p1: str | None, player: int | None, infosets: tuple[Path | None, Path | None], game: str | None
+) -> list[NamedStrategy]:
+    """The strategies to evaluate: both players', or one.
+
+    Raises
+    ------
+    ConfigError
+        If options contradict one another, or nothing tells whose strategy it is.
+    """
+    from pttt_ooc.errors import ConfigError
+    from pttt_ooc.library.api.strategy_names import is_of_both_players, named_strategy, player_of
+
+    if p1 is not None and player is not None:
+        raise ConfigError("--player is for one strategy; of two, the first is player 0's.  Leave it out.")
+    if p1 is None and player is None and is_of_both_players(p0):
+        p1 = p0
+    if p1 is not None:
+        return [named_strategy(p0, 0, infosets[0]), named_strategy(p1, 1, infosets[1])]
+    whose = player_of([p0], game) if player is None else player
+    if infosets[1 - whose] is not None:
+        raise ConfigError(f"{p0} is a strategy of player {whose}; give the order of its rows by --infosets{whose}.")
+    return [named_strategy(p0, whose, infosets[whose])]

@@ -20,19 +20,23 @@ FRONTIER = Wing(
 )
 LEARNERS = Wing(
     "learners",
-    "pttt_ooc.learners.commands",
-    "pttt_ooc.learners.catalogue:LearnersConfig",
+    section="pttt_ooc.learners.catalogue:LearnersConfig",
     stages="pttt_ooc.learners.runs:STAGES",
 )
 WINGS: tuple[Wing, ...] = (SWEEP, FRONTIER, smbc.WING, LEARNERS, arena.WING, extreme.WING)
-"""All wings, in the order of their sections in the configuration and of their commands in ``pttt --help``."""
+"""All wings, in the order of their sections in the configuration."""
 
-SecretGoalsOption = Annotated[
+OTHER_GAMES = "Other games"
+"""The heading of the options for pages on other games."""
+
+MatchOption = Annotated[
     str | None,
     typer.Option(
+        "--smbc",
         metavar="DIR",
-        help="A solved match of tic-tac-toe with secret goals, to be explored and played too; none: no such pages.  "
-        "[default: data/smbc, if it is there]",
+        help="Explore and play a solved match of tic-tac-toe with secret goals; none: no such pages.  "
+        "[default: beside strategies data/smbc, if it is there]",
+        rich_help_panel=OTHER_GAMES,
     ),
 ]
 ArenaOption = Annotated[
@@ -40,29 +44,43 @@ ArenaOption = Annotated[
     typer.Option(
         "--arena",
         metavar="DIR",
-        help="With the pages of the arena: games against its agents, and the matches in DIR.  [default: without]",
+        help="Play against the arena's agents, and look at the matches in DIR.  [default: none]",
+        rich_help_panel=OTHER_GAMES,
+    ),
+]
+TournamentOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--tournament",
+        metavar="DIR",
+        help="Look at a tournament of Extreme TicTacToe.  [default: none]",
+        rich_help_panel=OTHER_GAMES,
     ),
 ]
 
 
-def pages_beside(match: Path | None, matches: Path | None, games_directory: Path | None = None) -> list[Pages]:
+def pages_beside(
+    match: Path | None, matches: Path | None, games_directory: Path | None = None, tournament: Path | None = None
+) -> list[Pages]:
     """The pages of wings beside others; each wing checks its files before any process starts.
 
     Parameters
     ----------
     match
-        The directory of a solved match with secret goals; None: without.
+        The directory of a solved match with secret goals; None: no pages on one.
     matches
-        The directory of the arena's matches; None: without.
+        The directory of the arena's matches; None: no pages on them.
     games_directory
         The directory of people's games; None: the directories of the wings.
+    tournament
+        The directory of a tournament; None: no pages on one.
 
     Raises
     ------
     PtttError
         If something cannot be opened or kept.
     """
-    wanted = {smbc.WING.name: match, arena.WING.name: matches}
+    wanted = {smbc.WING.name: match, arena.WING.name: matches, extreme.WING.name: tournament}
     return [
         wing.pages(directory, games_directory)
         for wing in WINGS

@@ -1,7 +1,7 @@
 """Arguments of Snakemake that it answers before, or without, our Snakefile.
 
-Profiles are read before all else, and may call Python: so ``profiles/default`` tells in a sentence of a configuration
-file that cannot be read, where Snakemake ends with a traceback.
+Snakemake reads profiles first, and they may call Python: so ``profiles/default`` reports a configuration file that
+cannot be read in a sentence, where Snakemake ends with a traceback.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pttt_ooc.errors import exit_on_error
 
 
 def check_configfiles(arguments: Sequence[str]) -> None:
-    """End the process with a sentence if a file of ``--configfile`` is missing, is not in UTF-8 or no YAML.
+    """End the process with a sentence if a file of ``--configfile`` is missing, or is not YAML in UTF-8.
 
     Parameters
     ----------
     arguments
-        Of the command line, after the program's name.
+        The arguments after the program's name.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="*", default=[])
@@ -32,12 +32,12 @@ def check_configfiles(arguments: Sequence[str]) -> None:
 
 
 def what_stays(arguments: Sequence[str], results: str) -> str:
-    """What ``--delete-all-output`` does not delete, and how to; empty without it.
+    """What ``--delete-all-output`` leaves, and how to delete it; empty without that argument.
 
     Parameters
     ----------
     arguments
-        Of the command line, after the program's name.
+        The arguments after the program's name.
     results
         The directory of the game's results.
     """

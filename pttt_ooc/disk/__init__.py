@@ -4,5 +4,5 @@ Modules: ``files``: atomic writing of files and directories. ``permissions``: wh
 commands may write. ``locks``. ``manifests``. ``store``: Zarr arrays, mapped or compressed. ``contents``: digests of
 contents, however they are compressed. ``commits`` and ``snapshot_record``: resumable state that survives a kill.
 ``resources``: time and memory. ``stop_signals``: signals that stop a process. ``memory``: memory needs, budgets and
-workspaces. ``tries``: counts of what is tried again after a failure. ``numbers``: numbers, times and sizes as text.
+workspaces. ``tries``: how often something was tried and failed. ``numbers``: numbers, times and sizes as text.
 """

@@ -179,7 +179,7 @@ class ResumableState:
                 atomic_write_text(self.path / "CURRENT.json", record.text())
         except StoreError as error:
             self._drop_unless_named(generation)
-            for each in (error, error.__cause__):  # the maps, and their space on the disk, must not live as long
+            for each in (error, error.__cause__):  # else the error would keep the maps and their space on the disk
                 traceback.clear_frames(each.__traceback__ if each else None)
             raise
         self._base = commit

@@ -1,8 +1,8 @@
-"""Digests of contents, which do not depend on how a library compresses them, or in which parts.
+"""Digests of contents: they depend neither on the compression nor on the chunks of a file.
 
-A Zarr store and an HDF5 file count array by array, a zip member by member: names, attributes, shapes, dtypes and
-numbers, but neither compressed bytes nor chunks.  Other files count byte by byte.  So equal contents have equal digests
-where other machines or versions of a compressor write other bytes; ``docs/files.md`` says what that promises.
+A digest covers the arrays of a Zarr store or an HDF5 file, and the members of a zip: names, attributes, shapes, dtypes
+and numbers, but neither compressed bytes nor chunks.  Of other files it covers every byte.  So equal contents have
+equal digests even if another machine or compressor writes other bytes; ``docs/files.md`` says what that promises.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def content_digest(path: Path, known: Mapping[str, str] | None = None) -> str:
     Parameters
     ----------
     known
-        Of a zip or an HDF5 file: digests of arrays, made by :class:`ArrayDigest`, by the names of members or datasets.
-        These arrays are not read again.
+        Digests of arrays that are not read again, made by :class:`ArrayDigest`, by the names of a zip's members or an
+        HDF5 file's datasets.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def _of_stream(stream: IO[bytes]) -> str:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file's content is other than its bytes."""
+    """Whether a file's bytes are not its content."""
     return path.suffix in (".zip", ".h5")
 
 
@@ -109,7 +109,7 @@ def _decoding(path: Path, damage: tuple[type[Exception], ...]) -> Iterator[None]
     try:
         yield
     except damage as error:
-        raise UndecodableError(f"{path} is damaged: it does not decode ({error}); make it anew.") from error
+        raise UndecodableError(f"{path} is damaged: it does not decode ({error}); make it again.") from error
 
 
 # ---------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _node(description: Path) -> dict[str, Any]:
     try:
         found = json.loads(description.read_bytes())
     except ValueError as error:
-        raise UndecodableError(f"{description} is damaged: it is no JSON ({error}); make it anew.") from error
+        raise UndecodableError(f"{description} is damaged: it is no JSON ({error}); make it again.") from error
     return found if isinstance(found, dict) else {}
 
 
@@ -168,7 +168,7 @@ def _of_zip(file: IO[bytes], known: Mapping[str, str]) -> str:
 
 
 def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, known: Mapping[str, str]) -> list[Any]:
-    """Name and content of a member, of an npy file its header and its numbers."""
+    """Name and content of a member; an npy file has a header and numbers."""
     import numpy as np
 
     with archive.open(member) as stream:
@@ -189,7 +189,7 @@ def _of_hdf5(path: Path, known: Mapping[str, str]) -> str:
 
 
 def _of_object(name: str, found: h5py.Group | h5py.Dataset, known: Mapping[str, str]) -> Iterable[Any]:
-    """Attributes of an object; of a dataset also its shape, dtype and numbers."""
+    """An object's attributes, and a dataset's shape, dtype and numbers."""
     import h5py
     import numpy as np
 

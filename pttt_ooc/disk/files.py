@@ -92,7 +92,7 @@ def fresh_store(path: Path) -> Iterator[Path]:
     Yields the empty directory ``<name>.wip`` beside `path`.  If the block succeeds, the directory is
     synced and renamed to `path`; the old store is first renamed to ``<name>.old`` and then deleted.
     If the block raises, the new directory is deleted and the old store is untouched.
-    The next ``fresh_store`` of the same path repairs a kill between the two renames.
+    After a kill between the two renames, the next call restores the old store.
 
     Raises
     ------

@@ -3,8 +3,8 @@
 A lock is a file that the operating system has locked (``flock``).  It is released however the process ends; the file
 stays, because its existence alone means nothing.
 
-Some file systems that several machines share keep such locks to each machine: :func:`only_here` finds out of some,
-and :func:`free_here` of all, while another machine holds a lock.
+On some shared file systems such locks hold only within each machine.  :func:`only_here` knows some of these systems,
+and :func:`free_here` notices any of them while another machine holds a lock.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def lock_open(file: IO[bytes], *, shared: bool = False, wait: bool = False) -> b
     return True
 
 
-# Of file systems that machines share, the options with which locks do not hold between machines (None: with any).
+# Shared file systems, and the options with which their locks do not hold between machines (None: with any).
 _KEPT_HERE: dict[str, frozenset[str] | None] = {
     "nfs": frozenset({"nolock", "local_lock=all", "local_lock=flock"}),
     "nfs4": frozenset({"nolock", "local_lock=all", "local_lock=flock"}),
@@ -64,7 +64,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 
 def only_here(directory: Path, mounts: Path = MOUNTS) -> str:
-    """The file system, if it is one that machines share but whose locks hold only within each machine; else empty.
+    """The file system, if machines share it but its locks hold only within each machine; else empty.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def hold(
             lock.truncate(0)
             lock.write(f"{os.getpid()} {socket.gethostname()}\n".encode())
     except OSError as failed:
-        # Without the lock the file is closed; a file system without locks is told apart from other errors.
+        # Without the lock the file is closed; for a file system without locks there is a sentence.
         lock.close()
         if failed.errno in _NO_LOCKS:
             raise error(

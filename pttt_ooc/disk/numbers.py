@@ -1,16 +1,17 @@
-"""Numbers as text: decimals, exploitabilities, intervals, small gaps, times, sizes, probabilities."""
+"""Numbers as text: decimals, fractions, exploitabilities, intervals, small gaps, times, sizes, probabilities."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 _UNKNOWN = "—"
 NOISE = 1e-12
 """Exploitabilities and gaps below this are rounding errors of best responses in double precision."""
+_SAME = 1e-9  # exploitabilities that differ less are equal
 _MOST_DIGITS = 12  # of the bounds of an interval: double precision has no more after thousands of sums
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def decimals(number: float | None, digits: int = 5) -> str:
@@ -27,7 +28,7 @@ def exploitability(number: float | None, digits: int = 5, error: float = 0.0) ->
     Parameters
     ----------
     digits
-        Number of decimals, if at least two digits of the number are among them; smaller numbers get an exponent.
+        Number of decimals; a number that has fewer than two digits among them is shown with two significant digits.
     error
         How far the number may be wrong; if this is more than rounding, no more decimals are shown.
     """
@@ -35,9 +36,56 @@ def exploitability(number: float | None, digits: int = 5, error: float = 0.0) ->
         return _UNKNOWN
     if number >= 10.0 ** (1 - digits) or error > NOISE:
         return decimals(max(number, 0.0), digits)
-    if number < NOISE:
-        return f"<{NOISE:.0e}"
-    return f"{number:.1e}".replace("e-0", "e-")
+    return gap(max(number, 0.0))
+
+
+def scale(own: float, uniform: float | None, name: str = "yours") -> str:
+    """Where an exploitability lies between perfect and uniform play.
+
+    Examples
+    --------
+    >>> scale(0.29697, 0.9417), scale(1.0106, 0.9417)
+    ('0 (perfect) < 0.297 (yours) < 0.942 (uniform play)', '0 (perfect) < 0.942 (uniform play) < 1.011 (yours)')
+    >>> scale(1e-13, 0.9417), scale(0.9417, 0.9417)
+    ('<1e-12 (yours: perfect) < 0.942 (uniform play)', '0 (perfect) < 0.942 (yours, as uniform play)')
+    """
+    if own < NOISE:
+        marks = [(own, f"{name}: perfect")]
+    elif uniform is not None and abs(own - uniform) < _SAME:
+        marks, uniform = [(own, f"{name}, as uniform play")], None
+    else:
+        marks = [(own, name)]
+    marks += [] if uniform is None else [(uniform, "uniform play")]
+    told = [f"{exploitability(at, 3)} ({what})" for at, what in sorted(marks)]
+    return " < ".join(told if own < NOISE else ["0 (perfect)", *told])
+
+
+def fraction(number: Fraction, digits: int = 6, most: int = 80) -> str:
+    """An exact number as a fraction and as a decimal: ``"2/3 = 0.666667"``.
+
+    Parameters
+    ----------
+    digits
+        Number of decimals.
+    most
+        Most characters of the fraction; a longer one shows the beginning of each part: ``"1034…/1879…"``.
+
+    Examples
+    --------
+    >>> fraction(Fraction(2, 3)), fraction(Fraction(3, 4)), fraction(Fraction(-1))
+    ('2/3 = 0.666667', '3/4 = 0.75', '-1')
+    >>> fraction(Fraction(10**30 + 1, 3 * 10**30), most=20)
+    '10000000…/30000000… = 0.333333'
+    """
+    text = str(number)
+    if number.denominator == 1:
+        return text
+    if len(text) > most:
+        kept = max(1, (most - 3) // 2)
+        text = "/".join(f"{part[:kept]}…" if len(part) > kept + 1 else part for part in text.split("/"))
+    exact = number * 10**digits
+    decimal = f"{float(number):.{digits}f}"
+    return f"{text} = {decimal.rstrip('0') if exact.denominator == 1 else decimal}"
 
 
 def interval(bounds: Sequence[float], digits: int = 5) -> str:
@@ -52,28 +100,32 @@ def interval(bounds: Sequence[float], digits: int = 5) -> str:
 
 
 def gap(number: float | None) -> str:
-    """A small number to three significant digits: ``"9.93 × 10⁻⁵"``."""
-    if number is None:
-        return _UNKNOWN
-    mantissa, _, exponent = f"{number:.3g}".partition("e")
-    power = f" × 10{str(int(exponent)).translate(_RAISED)}" if exponent else ""
-    return mantissa.replace("-", "−") + power
-
-
-def scientific(number: float | None) -> str:
-    r"""A small number in a column of many magnitudes: three significant digits and an exponent in all rows.
+    """A small number, such as a gap, to two significant digits; what double precision cannot tell from 0 is "<1e-12".
 
     Examples
     --------
-    >>> scientific(0.00095), scientific(1.97e-14), scientific(0.0)
-    ('9.50\xa0×\xa010⁻⁴', '1.97\xa0×\xa010⁻¹⁴', '0')
+    >>> gap(0.29697), gap(0.000993), gap(9.93e-5), gap(2e-15), gap(-6.6e-9)
+    ('0.30', '0.00099', '9.9e-5', '<1e-12', '−6.6e-9')
     """
     if number is None:
         return _UNKNOWN
-    if number == 0:
-        return "0"
-    mantissa, _, exponent = f"{number:.2e}".partition("e")
-    return f"{mantissa.replace('-', '−')}\xa0×\xa010{str(int(exponent)).translate(_RAISED)}"
+    return f"<{NOISE:.0e}" if abs(number) < NOISE else _significant(number, "#.2g")
+
+
+def reach(number: float | None) -> str:
+    """A product of probabilities, to three significant digits.
+
+    Examples
+    --------
+    >>> reach(0.29697), reach(9.931e-25), reach(0.0)
+    ('0.297', '9.93e-25', '0')
+    """
+    return _UNKNOWN if number is None else _significant(number, ".3g")
+
+
+def _significant(number: float, form: str) -> str:
+    text = f"{number:{form}}".rstrip(".").replace("e-0", "e-")
+    return text.replace("-", "−", 1) if number < 0 else text
 
 
 def duration(seconds: float | None, digits: int = 0) -> str:
@@ -102,7 +154,7 @@ def size(count: int, at_most: bool = False) -> str:
 
 
 def column(number: float | None, digits: int = 5) -> str:
-    """A number in a column: always the same decimals, and what is smaller than they show never looks like 0.
+    """A number in a column: always the same number of decimals, and a small number never looks like 0.
 
     Examples
     --------
@@ -123,8 +175,8 @@ def span(low: float, high: float, digits: int) -> str:
 
 
 def thousands(number: Any) -> str:
-    """An integer with thin spaces between its thousands; anything else unchanged."""
-    return f"{number:,}".replace(",", "\u202f") if isinstance(number, int) else str(number)
+    """An integer with commas between its thousands; anything else unchanged."""
+    return f"{number:,}" if isinstance(number, int) else str(number)
 
 
 def probability(number: float) -> str:
@@ -145,6 +197,18 @@ def share(number: float) -> str:
     ('0.0000', '<0.0001', '0.2500', '>0.9999', '1.0000')
     """
     return decimals(number, 4) if number in (0, 1) else probability(number)
+
+
+def percent(number: float) -> str:
+    """A probability in a sentence; a positive one never looks like 0, and one below 1 never like 1.
+
+    Examples
+    --------
+    >>> percent(0), percent(0.001), percent(0.333), percent(0.999), percent(1)
+    ('0%', '<1%', '33%', '>99%', '100%')
+    """
+    text = f"{number:.0%}"
+    return "<1%" if text == "0%" and number > 0 else ">99%" if text == "100%" and number < 1 else text
 
 
 def value_for(player: int, value: float) -> float:

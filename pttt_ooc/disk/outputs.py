@@ -33,7 +33,7 @@ def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix
     Raises
     ------
     StoreError
-        With the reason.
+        If it is refused.
     """
     if not path.parent.is_dir():
         raise StoreError(f"Cannot write {path}: there is no directory {path.parent}; make it first.")
@@ -79,7 +79,7 @@ def _belongs(path: Path, read: Path) -> bool:
 
 
 def _is_product(path: Path) -> bool:
-    """Whether it is a manifest, or described by a manifest beside it: replacing it would look like damage."""
+    """Whether a file is a manifest, or is listed in one beside it: replacing it would look like damage."""
     for file in path.parent.glob("*.json"):
         try:
             manifest = json.loads(file.read_bytes())

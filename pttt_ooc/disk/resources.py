@@ -25,7 +25,7 @@ _GROUPS = [
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
     )
 ]
-"""Files of both versions of control groups: the memory that a container may use, and uses."""
+"""Files of control groups, versions 2 and 1: the memory that a container may use, and what it uses."""
 
 
 @dataclass
@@ -81,7 +81,7 @@ def peak_rss_bytes() -> int:
 
 
 def available_bytes() -> int:
-    """Memory available to programs now: what is free on the machine, and within the control group."""
+    """Memory available to programs now: on the machine or within the control group, whichever has less."""
     left = [_number(Path("/proc/meminfo"), "MemAvailable:") or sys.maxsize]
     for most, used in _GROUPS:
         limit, taken = _number(most), _number(used)
@@ -91,7 +91,7 @@ def available_bytes() -> int:
 
 
 def _number(file: Path, key: str = "") -> int | None:
-    """A number of bytes from a file of the system, or in kB from the line of a key; None if it is not there."""
+    """The bytes that a system file gives; with a `key`, those of its line, which is in kB.  None if there are none."""
     with suppress(OSError, ValueError, IndexError):
         lines = [line for line in file.read_text().splitlines() if line.startswith(key)]
         return int(lines[0].split()[1]) * 1024 if key else int(lines[0])

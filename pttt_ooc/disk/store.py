@@ -111,7 +111,7 @@ def create_array(root: Path, name: str, shape: Shape, dtype: DTypeLike) -> Array
 def _create(root: Path, name: str, shape: Shape, dtype: np.dtype[Any], chunks: Shape, **options: Any) -> Any:
     import zarr
 
-    # Without names of dimensions xarray opens no array, and those of one group must not contradict each other.
+    # xarray opens no array without names of dimensions, and the names within a group must not contradict each other.
     dimensions = [f"{Path(name).name}_axis{axis}" for axis in range(len(shape))]
     options |= {"shape": shape, "dtype": dtype, "chunks": chunks, "fill_value": 0, "dimension_names": dimensions}
     try:
@@ -142,7 +142,7 @@ def _require_description(root: Path, name: str, advice: str) -> Iterator[None]:
         ) from error
 
 
-def locate_array(root: Path, name: str, advice: str = "make it anew") -> tuple[Path, Shape, np.dtype[Any]]:
+def locate_array(root: Path, name: str, advice: str = "make it again") -> tuple[Path, Shape, np.dtype[Any]]:
     """Chunk file, shape and dtype of a mapped array, which is checked to be one plain chunk of the right size.
 
     Errors about missing or damaged files end with `advice`.
@@ -309,7 +309,7 @@ def read_array(root: Path, name: str, into: Array | None = None) -> Array:
         if into is None:
             return np.asarray(array[...])
         if into.shape != array.shape:
-            raise StoreError(f"The array {name} in {root} has the wrong shape {array.shape}; make it anew.")
+            raise StoreError(f"The array {name} in {root} has the wrong shape {array.shape}; make it again.")
         for part in _runs(array):
             into[part] = array[part]
         return into
@@ -317,7 +317,7 @@ def read_array(root: Path, name: str, into: Array | None = None) -> Array:
 
 def array_runs(root: Path, name: str) -> Iterator[Array]:
     """Consecutive runs of rows of an array, with any chunks and compression; for errors see :func:`read_array`."""
-    if not _array_description(root, name, "make it anew")[2]:
+    if not _array_description(root, name, "make it again")[2]:
         yield map_array(root, name)
         return
     with _whole(root, name) as array:
@@ -326,14 +326,14 @@ def array_runs(root: Path, name: str) -> Iterator[Array]:
 
 @contextmanager
 def _whole(root: Path, name: str) -> Iterator[Any]:
-    """An array of Zarr, all of whose chunks are there; a StoreError if the block finds that they do not decode."""
-    array = _open_array(root, name, "make it anew")
+    """Open a Zarr array that has all its chunks; raise a StoreError if the block finds one that does not decode."""
+    array = _open_array(root, name, "make it again")
     if array.nchunks_initialized != array.nchunks:
-        raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it anew.")
+        raise StoreError(f"The array {name} in {root} is damaged: chunks are missing; make it again.")
     try:
         yield array
     except (OSError, ValueError, RuntimeError) as error:
-        raise StoreError(f"The array {name} in {root} is damaged ({error}); make it anew.") from error
+        raise StoreError(f"The array {name} in {root} is damaged ({error}); make it again.") from error
 
 
 def write_attrs(root: Path, attrs: Mapping[str, Any], group: str = "") -> None:
@@ -349,4 +349,4 @@ def read_attrs(root: Path, group: str = "") -> dict[str, Any]:
     try:
         return dict(_description(root / group, "group").get("attributes", {}))
     except _UNREADABLE as error:
-        raise StoreError(f"There is no readable Zarr group in {root / group}; make it anew.") from error
+        raise StoreError(f"There is no readable Zarr group in {root / group}; make it again.") from error

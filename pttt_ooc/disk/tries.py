@@ -1,6 +1,6 @@
-"""Counts, on disk, of what is tried again after a failure: nothing is tried without end.
+"""Counts of failed tries, on disk, so that nothing is tried for ever.
 
-A try counts from its beginning, so that one which takes the whole process down with it counts as well.
+A try counts from its beginning, so that it also counts if it kills the whole process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Tried:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The reasons without that of a last try which may be under way."""
+        """The reasons, without that of the last try if it may be under way."""
         return self.reasons[:-1] if self.reasons[-1:] == (KILLED,) else self.reasons
 
 
@@ -45,16 +45,16 @@ class Tries:
     Parameters
     ----------
     directory
-        Made with the first failure.
+        Made at the first try.
     most
-        Number of failures after which a thing is not tried any more.
+        Number of failures after which a thing is no longer tried.
     """
 
     def __init__(self, directory: Path, most: int) -> None:
         self._directory, self.most = directory, most
 
     def of(self, name: str) -> Tried:
-        """What is known of a thing; a StoreError if its file is damaged."""
+        """The tries of a thing; a StoreError if its file is damaged."""
         file = self._file(name)
         try:
             told = json.loads(file.read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ class Tries:
             raise StoreError(f"{file} cannot be read; delete it, and its tries are counted anew.") from None
 
     def all(self) -> dict[str, Tried]:
-        """What is known of all things, by name; a StoreError if something is damaged."""
+        """The tries of all things, by name; a StoreError if a file is damaged."""
         try:
             files = sorted(self._directory.iterdir())
         except FileNotFoundError:
@@ -75,7 +75,7 @@ class Tries:
         return {file.stem: self.of(file.stem) for file in files if file.suffix == ".json"}
 
     def are_over(self, name: str) -> bool:
-        """Whether a thing has failed so often that it is to be decided."""
+        """Whether a thing has failed so often that it must be decided."""
         found = self.of(name)
         return len(found.reasons) >= self.most and not found.decided
 
@@ -86,12 +86,12 @@ class Tries:
         Parameters
         ----------
         stops
-            What the block raises if somebody has stopped it, which does not count; nor does what is no Exception.
+            Errors that mean that somebody has stopped the block.  They do not count; nor does an interrupt.
 
         Raises
         ------
         StoreError
-            If the try cannot be written down; then it is not begun.
+            If the try cannot be written down; the block is then not run.
         """
         before = self.of(name)
         if before.decided:  # somebody wants it to be tried again

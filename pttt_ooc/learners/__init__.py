@@ -1,4 +1,4 @@
-"""Every algorithm that the course names, on one axis: exact exploitability.
+"""Every algorithm that the course names, on one axis: exact NashConv.
 
 Learners that use exact gradients are in the folder exact/, learners that play games in sampled/, and learners with
 networks, which need the extra ``deep``, in deep/.

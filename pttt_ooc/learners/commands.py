@@ -1,7 +1,4 @@
-"""The command ``pttt learn``.
-
-It imports what it needs when it runs, so that ``pttt --help`` is fast.
-"""
+"""The command ``pttt lab learn``."""
 
 from __future__ import annotations
 
@@ -10,23 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.disk.stop_signals import interruptible
 from pttt_ooc.errors import ConfigError
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME
 from pttt_ooc.options import DATA, DataOption, GameOption, ThreadsOption
 from pttt_ooc.types import Precision, Symmetry
-
-
-def add_commands(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog="Example: pttt learn xfp --game pttt-abrupt --max-minutes 10 --set power=1")(learn)
 
 
 def learn(
     algorithm: Annotated[
         str, typer.Argument(metavar="ALGORITHM", help="The name of the algorithm; an unknown name lists all.")
     ],
-    game: GameOption = "pttt-abrupt",
+    game: GameOption = None,
     max_minutes: Annotated[
         float, typer.Option(min=0, help="Stop after this much processor time of all threads together, in minutes.")
     ] = 10.0,
@@ -49,25 +43,24 @@ def learn(
 ) -> None:
     """Learn a game, or continue learning it, and measure the result by exact best responses.
 
-    After an interruption, or with larger budgets, the same command continues.  `pttt export` writes the result in the
-    course's format, and all other commands read it like a solution.  Results go to DATA/GAME/SYMMETRY/learners/NAME.
+    After an interruption, or with larger budgets, the same command continues.  `pttt lab export` writes the result in
+    the course's format, and all other commands read it like a solution.  Results go to
+    DATA/GAME/SYMMETRY/learners/NAME.
     """
     if evaluate_every <= 1:
         raise ConfigError(f"--evaluate-every is {evaluate_every:g}, but must be greater than 1.")
     from pttt_ooc.config import check_section
-    from pttt_ooc.games.rules.catalogue import named_game
     from pttt_ooc.learners.catalogue import RunConfig, checked_settings
     from pttt_ooc.learners.loop import Ends
     from pttt_ooc.learners.runs import LearnerRun
     from pttt_ooc.learners.runs import learn as run_learner
 
     # Names and settings are checked before anything is prepared.
-    named_game(game)
     chosen = dict(_setting(text) for text in settings or [])
     checked_settings(algorithm, chosen, "--set")
     run_settings = {"name": name or algorithm, "algorithm": algorithm, "settings": chosen, "seed": seed}
     checked = check_section(RunConfig, run_settings, "--run")
-    run = LearnerRun(game, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
+    run = LearnerRun(game or DEFAULT_GAME, symmetry, checked.name, checked.algorithm, chosen, checked.seed, precision)
     # Budgets are not part of the run, so that the same run continues with larger ones.
     ends = Ends(max_minutes, max_iterations, target_nashconv, evaluate_every, commit_seconds)
     with interruptible():
@@ -89,11 +82,11 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _tell(row: dict[str, Any]) -> None:
     """One line for an evaluation, on stderr."""
-    last = f", last iterate {row['last_nashconv']:.3e}" if "last_nashconv" in row else ""
+    last = f", last iterate {gap(row['last_nashconv'])}" if "last_nashconv" in row else ""
     if "value_lower" in row:
         last += f", value proven in {row['value_lower']:.6f} .. {row['value_upper']:.6f}"
     print(
-        f"iteration {row['iteration']}, {row['seconds']:.1f} s, gap {row['nashconv']:.3e}{last}, "
+        f"iteration {row['iteration']}, {row['seconds']:.1f} s, gap {gap(row['nashconv'])}{last}, "
         f"value {row['value']:+.5f}, {row['states']:.3g} states",
         file=sys.stderr,
         flush=True,

@@ -180,7 +180,7 @@ class LearningGame:
     def visits(self) -> Engine:
         """An engine whose gradients count visits in place of payoffs; see :meth:`visits_of`.
 
-        The pairs of views are all those of the game, not only those in which somebody can win at once.  Where the
+        The pairs of views are all those of the game, not only those in which a player can win at once.  Where the
         player is to move, its first action takes the place of the winning squares; where the opponent is, all legal
         actions.
         """
@@ -188,7 +188,7 @@ class LearningGame:
         attempted = [pairs.placed[p] | pairs.failed[p] | self.game.setup_mask(p) for p in (0, 1)]
         legal = [~mask & ((1 << size) - 1) for mask in attempted]
         keys = [pairs.placed[p] << size | pairs.failed[p] for p in (0, 1)]
-        # The index leaves out views of a player who has no more moves, if nobody can win at once there.
+        # The index leaves out views of a player who has no more moves, unless a player can win at once there.
         exist = (self.index.orbits[0].find(keys[0]) >= 0) & (self.index.orbits[1].find(keys[1]) >= 0)
         timings = []
         for player in (0, 1):

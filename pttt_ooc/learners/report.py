@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pttt_ooc.disk.files import atomic_write_bytes, atomic_write_text
-from pttt_ooc.disk.numbers import duration, join_words
+from pttt_ooc.disk.numbers import duration, gap, join_words
 from pttt_ooc.errors import StoreError
 from pttt_ooc.learners.loop import Row
 from pttt_ooc.learners.runs import read_run
@@ -21,7 +21,7 @@ from pttt_ooc.pipeline.show.pictures import PALETTE, figure_bytes
 Runs = Mapping[str, tuple[dict[str, Any], list[Row]]]
 """Manifest and rows of each run, by its name."""
 SHORT = 1.0  # seconds; no power of time is fitted to a shorter run
-STEEP = 4.0  # a gap that falls faster than time to the power of minus this has ended; no power of time describes it
+STEEP = 4.0  # a gap that falls faster than time to the power of minus this drops to its end; no power fits it
 STILL = 0.1  # a gap that falls more slowly than time to the power of minus this counts as constant
 
 
@@ -56,8 +56,8 @@ def exponent(rows: Sequence[Row]) -> float | None:
 def _ranking(runs: Runs, axis: str, most: float) -> str:
     """Runs with their gaps, the lowest first."""
     gaps = {name: half_gap(rows, axis, most) for name, (_, rows) in runs.items()}
-    found = sorted((gap, name) for name, gap in gaps.items() if gap is not None)
-    return ", ".join(f"{name} {gap:.2g}" for gap, name in found)
+    found = sorted((half, name) for name, half in gaps.items() if half is not None)
+    return ", ".join(f"{name} {gap(half)}" for half, name in found)
 
 
 def findings_of(runs: Runs, uniform: float) -> list[str]:
@@ -71,8 +71,11 @@ def findings_of(runs: Runs, uniform: float) -> list[str]:
         Half of NashConv of uniform play.
     """
     lasts = {name: rows[-1] for name, (_, rows) in runs.items()}
-    gap, best = min((row["nashconv"] / 2, name) for name, row in lasts.items())
-    found = [f"The lowest gap at the end is {gap:.2g}, by {best} after {brief(lasts[best]['seconds'])} seconds."]
+    lowest, best = min((row["nashconv"] / 2, name) for name, row in lasts.items())
+    found = [
+        f"The lowest mean exploitability at the end is {gap(lowest)}, by {best} after "
+        f"{brief(lasts[best]['seconds'])} seconds."
+    ]
     worse = [name for name, row in lasts.items() if row["nashconv"] / 2 >= uniform]
     if worse:
         found.append(f"No better than uniform play ({uniform:.3f}) at the end: {join_words(worse)}.")
@@ -116,7 +119,7 @@ def _averages(lasts: Mapping[str, Row]) -> list[str]:
     both = {name: row for name, row in lasts.items() if "last_nashconv" in row}
     if not both:
         return []
-    parts = [f"{name} {row['nashconv'] / 2:.2g} against {row['last_nashconv'] / 2:.2g}" for name, row in both.items()]
+    parts = [f"{name} {gap(row['nashconv'] / 2)} against {gap(row['last_nashconv'] / 2)}" for name, row in both.items()]
     return [f"The average against the last iterate: {', '.join(parts)}."]
 
 
@@ -169,8 +172,8 @@ def table_of(runs: Runs) -> list[dict[str, Any]]:
                 "algorithm": manifest["algorithm"],
                 "source": manifest["source"],
                 "settings": ", ".join(f"{key} {value}" for key, value in manifest["settings"].items()),
-                "gaps": {seconds: "–" if gap is None else f"{gap:.2e}" for seconds, gap in gaps.items()},
-                "last": f"{last['nashconv'] / 2:.2e}",
+                "gaps": {seconds: "–" if half is None else gap(half) for seconds, half in gaps.items()},
+                "last": gap(last["nashconv"] / 2),
                 "seconds": brief(last["seconds"]),
                 "iterations": f"{last['iteration']:,}",
                 "states": f"{last['states']:.2e}",

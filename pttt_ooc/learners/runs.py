@@ -34,7 +34,7 @@ from pttt_ooc.types import Precision, Symmetry
 
 STAGE = "learn"
 ITERATES = ("learners/", "exact/double_oracle/", "cfr/solving/linear_program", "cfr/solving/highs_solver")
-"""The code that decides about iterates, besides the exact gradients."""
+"""The code that iterates depend on, besides the exact gradients."""
 MANIFEST = "learn.json"
 STAGES = StageSet({STAGE: (SOLUTION, LOG)})
 """The stage of a run's directory, with its products."""

@@ -25,7 +25,7 @@ from tests.course.conftest import prepared, solved  # noqa: F401
 from tests.course.games_kit import OTHER
 from tests.course.pages.conftest import decided, empty, full  # noqa: F401
 from tests.course.pages.test_course_beyond_axe import PAGES as COURSE
-from tests.exact.certificates.test_proof_pages import directory as proof  # noqa: F401
+from tests.exact.certificates.serverless_pages import directory as proof  # noqa: F401
 from tests.kits.browsing import (
     CONTRAST,
     assert_accessible,
@@ -135,7 +135,12 @@ WINGS = {
         "review": REVIEW,
         "watch": f"/arena/watch/game?game={SMALL}&one=random&other=random&seconds=0.1&moves=0,3,1&ply=3",
     },
-    ("proof", None): {"verify": "verify.html", "perfect": "perfect.html", "openings": "openings.html"},
+    ("proof", None): {
+        "verify": "verify.html",
+        "perfect": "perfect.html",
+        "explore": "explore.html#/dark-hex-3x3-abrupt/1/4./3",
+        "openings": "openings.html",
+    },
     ("parts", None): {"parts": PATH},
 }
 """For each fixture, and who looks, the addresses of pages by their names."""
@@ -187,7 +192,7 @@ def open_page(request, visit):
         match = getattr(site, "names", [""])[0]
         names = {"match": match, "team": next((key for key in match.split("-") if key.startswith("t")), "")}
         page = visit(site, path.format(**names, **getattr(site, "numbers", {})), who, **options)
-        sync_api.expect(page.get_by_text("being prepared")).to_have_count(0)
+        sync_api.expect(page.get_by_text("Getting these strategies ready")).to_have_count(0)
         return page
 
     return opened
@@ -203,6 +208,8 @@ def test_pages_are_accessible(open_page, name):
     page = open_page(name)
     if name == "proof-perfect":
         page.get_by_role("button", name="I begin").click()
+    elif name == "proof-explore":
+        page.get_by_text("to player 1.").wait_for()
     elif not name.startswith("proof"):
         assert page.answer.status == (404 if name in ABSENT else 200)
     assert_accessible(page, name)
@@ -295,7 +302,7 @@ def test_cells_are_named_and_ordered_as_moves_are_written(open_page):
     ],
 )
 def test_a_task_takes_the_clicks_that_the_documentation_says(open_page, task):
-    told = re.search(rf"^\| {re.escape(task)} \|.*\| (\d+) \|$", VISITOR.read_text("utf-8"), re.M)
+    told = re.search(rf"^\| {re.escape(task)} \| (\d+) \|$", VISITOR.read_text("utf-8"), re.M)
     one = Visitor(open_page("site-home", size=(1280, 800)))
     TASKS[task](one)
     assert one.count == int(told[1])

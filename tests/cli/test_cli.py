@@ -24,8 +24,9 @@ from pttt_ooc.disk import memory
 from pttt_ooc.disk.commits import SnapshotRecord
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.manifests import read_manifest, write_manifest
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.disk.store import scratch_array
-from pttt_ooc.games.rules.catalogue import GAMES, named_game
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, named_game
 from pttt_ooc.games.structure.symmetry import fold
 from pttt_ooc.pipeline.files.solution import write_solution
 from pttt_ooc.pipeline.stages import solve as stage
@@ -42,6 +43,7 @@ HEAVY = ("numpy", "numba", "zarr", "h5py", "matplotlib", "snakemake", "pydantic"
 HEAVY += ("http.client", "ssl", "secrets")  # what only few commands need of the standard library
 KINDS = ("zip", "npy", "h5", "solution", "directory")
 FIGURES = ["value", "best_response_0", "best_response_1", "nashconv"]
+UNPROVEN = "mini-2x3k3-abrupt-after-1-4"  # of no certificate
 KEYS = ["game", "symmetry", "inputs", *FIGURES, "exploitability_0", "exploitability_1", "game_value", "seconds"]
 
 
@@ -140,7 +142,12 @@ def test_info_lists_all_games(capsys):
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line}
     assert end.value.code == 0
     assert set(GAMES) <= set(lines)
-    assert all(part in lines["pttt-abrupt"] for part in ("3x3", "14,482,810", "8,827,459", "0.5501"))
+    assert all(
+        part in lines["pttt-abrupt"]
+        for part in ("3x3", "14,482,810", "8,827,459", "1034185983…/1879768145… = 0.550167")
+    )
+    assert set(EXACT_VALUES) <= set(lines) and "1/2 = 0.5" in lines["pttt-2x4k3-classical"]
+    assert lines[UNPROVEN].endswith(" -") and lines["pttt-3x4k3-classical"].endswith(" 1")
     assert "189" in lines[GAME] and "107" in lines[GAME]
 
 
@@ -148,7 +155,7 @@ def test_info_lists_all_games(capsys):
 def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
     game = named_game(name)
     with pytest.raises(SystemExit):
-        cli.main(["info", name])
+        cli.main(["info", "--game", name])
     text = capsys.readouterr().out
     histories, terminal, _ = naive.count_histories(game)
     assert f"{histories:,}, of these {terminal:,} " in text
@@ -164,16 +171,16 @@ def test_info_of_a_game_agrees_with_a_walk_over_its_histories(capsys, name):
 @pytest.mark.parametrize("name", TINY + SMALL[:2] + SMALL[-2:])
 def test_infosets_are_those_of_a_walk_over_histories(pttt, name):
     for player in (0, 1):
-        done = pttt.ok("infosets", "--player", player, game=name)
+        done = pttt.ok("lab", "infosets", "--player", player, game=name)
         assert done.out.splitlines() == naive.infosets(named_game(name), player)
-        pttt.ok("infosets", "--player", player, "--output", f"list{player}.txt", game=name)
+        pttt.ok("lab", "infosets", "--player", player, "--output", f"list{player}.txt", game=name)
         assert Path(f"list{player}.txt").read_text() == done.out
 
 
 @pytest.mark.slow
 def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
-    pttt.ok("infosets", "--player", 0, game="mini-2x3k3-abrupt")
-    arguments = ("infosets", "--player", 0, "--game", "mini-2x3k3-abrupt", "--data", data)
+    pttt.ok("lab", "infosets", "--player", 0, game="mini-2x3k3-abrupt")
+    arguments = ("lab", "infosets", "--player", 0, "--game", "mini-2x3k3-abrupt", "--data", data)
     with process(*arguments) as running:
         running.stdout.close()
         assert "Traceback" not in running.stderr.read()
@@ -181,30 +188,30 @@ def test_a_reader_that_stops_early_sees_no_traceback(data, pttt):
 
 def test_the_index_is_created_once_and_reported(pttt, tmp_path):
     place = tmp_path / "elsewhere"
-    first = pttt.ok("infosets", "--player", 0, data=place)
+    first = pttt.ok("lab", "infosets", "--player", 0, data=place)
     assert f"Building the index of {GAME} once" in first.err and len(first.err.splitlines()) == 1
     stores = {file: file.stat().st_mtime_ns for file in place.rglob("*.json")}
-    assert pttt.ok("infosets", "--player", 0, data=place) == first._replace(err="")
+    assert pttt.ok("lab", "infosets", "--player", 0, data=place) == first._replace(err="")
     assert {file: file.stat().st_mtime_ns for file in place.rglob("*.json")} == stores
 
 
 @pytest.mark.slow
 def test_lost_products_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
-    first = pttt.ok("infosets", "--player", 0, data=place)
+    first = pttt.ok("lab", "infosets", "--player", 0, data=place)
     (place / GAME / "none" / "views.zarr" / "zarr.json").unlink()
-    assert pttt.ok("infosets", "--player", 0, data=place) == first
+    assert pttt.ok("lab", "infosets", "--player", 0, data=place) == first
 
 
 @pytest.mark.slow
 def test_products_of_other_sources_are_recreated(pttt, tmp_path):
     place = tmp_path / "elsewhere"
-    first = pttt.ok("infosets", "--player", 0, data=place)
+    first = pttt.ok("lab", "infosets", "--player", 0, data=place)
     file = place / GAME / "none" / "index.json"
     manifest = read_manifest(file, "index")
     facts = {key: value for key, value in manifest.items() if key not in ("stage", "format_version")}
     write_manifest(file, "index", **{**facts, "sources": "others"})
-    assert pttt.ok("infosets", "--player", 0, data=place) == first
+    assert pttt.ok("lab", "infosets", "--player", 0, data=place) == first
 
 
 # ---------------------------------------------------------------------------------------------
@@ -243,13 +250,13 @@ def test_a_small_budget_gives_the_same_bits(pttt, data, monkeypatch, kind, symme
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_an_export_with_a_small_budget_has_the_same_bytes(pttt, data, monkeypatch, symmetry):
     names, made = write_kind("directory", strategies(seed=5, symmetric=True), symmetry), {}
-    pttt.ok("export", names[0], "--output", "whole")
+    pttt.ok("lab", "export", names[0], "--output", "whole")
     monkeypatch.setattr(memory, "scratch_array", lambda *what: made.setdefault(what[1], scratch_array(*what)))
     monkeypatch.setattr(memory, "MB", 1)  # budgets are then told to the byte
-    refused = pttt("export", names[0], "--output", "small", "--memory-mb", 1)
+    refused = pttt("lab", "export", names[0], "--output", "small", "--memory-mb", 1)
     smallest = re.search("A memory budget of 1 MB is too small: ([0-9]+) MB", refused.err)
     assert refused.code == 1 and smallest and not made and not Path("small").exists()
-    pttt.ok("export", names[0], "--output", "small", "--memory-mb", smallest[1])
+    pttt.ok("lab", "export", names[0], "--output", "small", "--memory-mb", smallest[1])
     mapped = {f"0/{player}/probabilities" for player in (0, 1)} | {"1/0", "1/1"}
     mapped |= {f"0/{player}/read" for player in (0, 1) if symmetry == "full"}
     assert set(made) == mapped and all(array.any() for array in made.values()), "mapped, and used"
@@ -271,10 +278,52 @@ def test_uniform_against_uniform(pttt, name, symmetry):
         best = naive.best_response_value(game, player, tables[1 - player])
         assert found[f"best_response_{player}"] == pytest.approx(best, abs=1e-12)
     assert found["nashconv"] == found["best_response_0"] + found["best_response_1"]
-    assert found["exploitability_0"] is None and found["exploitability_1"] is None
     assert (found["game"], found["symmetry"], found["inputs"]) == (name, symmetry, ["uniform", "uniform"])
     low, high = found["game_value"]
-    assert (low, high) == (-found["best_response_1"], found["best_response_0"]), "all that these two prove"
+    if name not in EXACT_VALUES:
+        assert (low, high) == (-found["best_response_1"], found["best_response_0"]), "all that these two prove"
+        assert found["exploitability_0"] is None and found["exploitability_1"] is None
+        return
+    value = float(EXACT_VALUES[name])
+    assert low <= value + 1e-15 and value - 1e-15 <= high <= low + 2e-14
+    assert found["exploitability_0"] == pytest.approx(value + found["best_response_1"], abs=1e-12)
+    assert found["exploitability_1"] == pytest.approx(found["best_response_0"] - value, abs=1e-12)
+
+
+def test_one_strategy_is_evaluated_on_a_scale(pttt):
+    tables, value = strategies(seed=5), float(EXACT_VALUES[GAME])
+    names, game = write_kind("zip", tables), named_game(GAME)
+    for player in (0, 1):
+        found = pttt("evaluate", names[player], "--json").json  # whose it is, is told by the shape
+        worst = -naive.best_response_value(game, 1 - player, tables[player])
+        uniform = -naive.best_response_value(game, 1 - player, naive.uniform(game, player))
+        mine = value if player == 0 else -value
+        assert (found["game"], found["inputs"], found["player"]) == (GAME, [names[player]], player)
+        assert found["worst_case"] == pytest.approx(worst, abs=1e-7)
+        assert found["exploitability"] == pytest.approx(mine - worst, abs=1e-7)
+        assert found["uniform_exploitability"] == pytest.approx(mine - uniform, abs=1e-12)
+        told = pttt.ok("evaluate", names[player]).out
+        assert f"{mine - worst:.9f}" in told and "13/17 = 0.764705882" in told
+        assert "0 (perfect) < " in told and "(yours)" in told and "(uniform play)" in told
+        assert f"`pttt mistakes {names[player]} --game {GAME}` tells where it loses." in told
+    alone = pttt("evaluate", "uniform", "--player", 1, "--json").json
+    assert alone["exploitability"] == alone["uniform_exploitability"] > 0
+    both = pttt("evaluate", "uniform", "--json").json  # of both players
+    assert both["inputs"] == ["uniform", "uniform"] and both["exploitability_1"] == alone["exploitability"]
+
+
+def test_whose_strategy_it_is_must_be_clear(pttt):
+    names = write_kind("zip", strategies(seed=5))
+    for arguments, text in (
+        (("uniform", "uniform", "--player", 0), "--player is for one strategy"),
+        ((names[0], "--player", 1), "This is a file of player 0, not of player 1"),
+        ((names[0], "--infosets1", "order.txt"), "give the order of its rows by --infosets0"),
+        ((names[0], "--game-value=-0.9"), "The value of the game for player 0 cannot be -0.9"),
+    ):
+        done = pttt("evaluate", *arguments)
+        assert done.code == 1 and text in done.err.replace("\n", " "), done.err
+    told = pttt.ok("evaluate", "uniform", "--player", 0, game=UNPROVEN).out
+    assert f"unknown, like the value of this game: `pttt solve --game {UNPROVEN}` finds it" in told
 
 
 @pytest.mark.slow_but_one
@@ -282,7 +331,7 @@ def test_uniform_against_uniform(pttt, name, symmetry):
 def test_uniform_file(pttt, dtype):
     for player, infosets in enumerate((189, 107)):
         file = f"uniform{player}.zip"
-        pttt.ok("uniform", "--player", player, "--output", file, "--dtype", dtype)
+        pttt.ok("lab", "uniform", "--player", player, "--output", file, "--dtype", dtype)
         with np.load(file) as archive:
             assert list(archive) == [f"pttt_pl{player}"]
             tensor = archive[f"pttt_pl{player}"]
@@ -361,7 +410,7 @@ def test_files_that_name_their_game_need_no_option(pttt, data, kind):
     assert found["game"] == GAME and agrees(found, figures(tables))
     assert without_game(pttt, "validate", names[1], "--player", 1, data=data).code == 0
     if kind != "h5":
-        assert without_game(pttt, "export", names[0], "--output", "out/of/this", data=data).code == 0
+        assert without_game(pttt, "lab", "export", names[0], "--output", "out/of/this", data=data).code == 0
         assert len(os.listdir("out/of/this")) == 5
 
 
@@ -377,27 +426,26 @@ def test_the_shape_of_tensors_tells_their_game(pttt, data):
 @pytest.mark.slow
 def test_the_value_from_a_solution_is_used(pttt, tmp_path):
     place = tmp_path / "made"
-    before = pttt("evaluate", "uniform", "uniform", "--json", data=place).json
+    before = pttt("evaluate", "uniform", "uniform", "--json", game=UNPROVEN, data=place).json
     assert before["exploitability_0"] is None
-    pttt.ok("solve", "--target-nashconv", "1e-2", data=place)
-    last = json.loads((place / GAME / "full/convergence.jsonl").read_text().splitlines()[-1])
+    pttt.ok("solve", "--target-nashconv", "1e-2", game=UNPROVEN, data=place)
+    last = json.loads((place / UNPROVEN / "full/convergence.jsonl").read_text().splitlines()[-1])
     middle = (last["value_lower"] + last["value_upper"]) / 2
-    pttt.ok("export", place / GAME / "full", "--output", "out", data=place)
+    pttt.ok("lab", "export", place / UNPROVEN / "full", "--output", "out", game=UNPROVEN, data=place)
     for p0, where in (("uniform", place), ("out/strategies.h5", "elsewhere")):
-        found = pttt("evaluate", p0, "uniform", "--json", data=where).json
+        found = pttt("evaluate", p0, "uniform", "--json", game=UNPROVEN, data=where).json
         assert found["game_value"] == pytest.approx([last["value_lower"], last["value_upper"]], abs=1e-6)
         assert found["exploitability_1"] == pytest.approx(before["best_response_0"] - middle, abs=1e-6)
-    told = pttt.ok("evaluate", "uniform", "uniform", data=place).out
-    assert f"give or take {(last['value_upper'] - last['value_lower']) / 2:.1e}" in told
+    told = pttt.ok("evaluate", "uniform", "uniform", game=UNPROVEN, data=place).out
+    assert f"give or take {gap((last['value_upper'] - last['value_lower']) / 2)}" in told
 
 
 def test_a_value_that_cannot_be_true_is_refused(pttt):
-    index = small_engine(GAME).index
-    tables = strategies(seed=1)
-    both = tuple(as_strategy(index, player, tables[player]) for player in (0, 1))
-    write_bundle(Path("lie.h5"), index, both, {"solution": {"value_lower": -0.5, "value_upper": -0.4}})
-    done = pttt("evaluate", "lie.h5", "lie.h5")
-    assert done.code == 1 and "-0.500000000 .. -0.400000000" in done.err and "--game-value" in done.err
+    index, game = small_engine(UNPROVEN).index, named_game(UNPROVEN)
+    both = tuple(as_strategy(index, player, naive.uniform(game, player)) for player in (0, 1))
+    write_bundle(Path("lie.h5"), index, both, {"solution": {"value_lower": -0.9, "value_upper": -0.8}})
+    done = pttt("evaluate", "lie.h5", "lie.h5", game=UNPROVEN)
+    assert done.code == 1 and "-0.900000000 .. -0.800000000" in done.err and "--game-value" in done.err
 
 
 def test_the_table_has_the_same_figures(pttt):
@@ -405,7 +453,7 @@ def test_the_table_has_the_same_figures(pttt):
     told = pttt.ok("evaluate", "uniform", "uniform", "--game-value", "0.7", "--threads", 1).out
     assert all(f"{found[key]:+.9f}" in told for key in KEYS[3:6])
     assert all(f" {found[key]:.9f}" in told for key in KEYS[6:9])
-    assert "unknown" in pttt.ok("evaluate", "uniform", "uniform").out
+    assert "unknown" in pttt.ok("evaluate", "uniform", "uniform", game=UNPROVEN).out
 
 
 # ---------------------------------------------------------------------------------------------
@@ -416,18 +464,17 @@ def test_solve_export_and_evaluate(pttt, tmp_path):
     place = tmp_path / "made"
     told = pttt.ok("solve", "--target-nashconv", "2e-2", data=place).out
     directory = place / GAME / "full"
-    assert str(directory / "solution.zarr") in told and "target_nashconv" in told
+    assert str(directory / "solution.zarr") in told and "target_nashconv" in told and "13/17 = 0.764705882" in told
     last = json.loads((directory / "convergence.jsonl").read_text().splitlines()[-1])
 
     found = pttt("evaluate", directory, directory, "--json", "--symmetry", "full", data=place).json
     assert agrees(found, {key: last[key] for key in FIGURES}, 1e-12)
-    middle = (last["value_lower"] + last["value_upper"]) / 2
-    assert found["exploitability_1"] == pytest.approx(last["best_response_0"] - middle, abs=1e-12)
+    assert found["exploitability_1"] == pytest.approx(last["best_response_0"] - 13 / 17, abs=1e-12)
 
     Path("out").mkdir()
     order = naive.infosets(named_game(GAME), 0)[::-1]
     Path("order.txt").write_text("\n".join(order))
-    pttt.ok("export", directory, "--output", "out", "--infosets0", "order.txt", "--dtype", "float64", data=place)
+    pttt.ok("lab", "export", directory, "--output", "out", "--infosets0", "order.txt", "--dtype", "float64", data=place)
     made = ["player0-infosets.txt", "player1-infosets.txt", "pttt_pl0.zip", "pttt_pl1.zip", "strategies.h5"]
     assert sorted(os.listdir("out")) == made
     assert Path("out/player0-infosets.txt").read_text().splitlines() == order
@@ -439,7 +486,7 @@ def test_solve_export_and_evaluate(pttt, tmp_path):
 def test_export_without_bundle(pttt):
     write_kind("solution", strategies(seed=4))
     Path("out").mkdir()
-    told = pttt.ok("export", "run", "--output", "out", "--no-bundle", "--compression-level", 9).out
+    told = pttt.ok("lab", "export", "run", "--output", "out", "--no-bundle", "--compression-level", 9).out
     assert sorted(os.listdir("out")) == sorted(Path(line).name for line in told.splitlines())
     assert len(os.listdir("out")) == 4
 
@@ -461,22 +508,24 @@ def test_solve_goes_on_with_larger_budgets(pttt, tmp_path):
 @pytest.mark.slow
 def test_runs_with_names_are_kept_apart_and_tell_the_value(pttt, tmp_path, capsys):
     place = tmp_path / "made"
-    pttt.ok("solve", "--target-nashconv", "1e-2", data=place)
-    first = (place / GAME / "full/solve.json").read_bytes()
-    done = pttt.ok("solve", "--run", "dcfr", "--algorithm", "dcfr", "--target-nashconv", "1e-4", data=place)
-    run = place / GAME / "full/runs/dcfr"
+    pttt.ok("solve", "--target-nashconv", "1e-2", game=UNPROVEN, data=place)
+    first = (place / UNPROVEN / "full/solve.json").read_bytes()
+    done = pttt.ok(
+        "solve", "--run", "dcfr", "--algorithm", "dcfr", "--target-nashconv", "1e-4", game=UNPROVEN, data=place
+    )
+    run = place / UNPROVEN / "full/runs/dcfr"
     assert f"The solution is in {run / 'solution.zarr'}." in done.out
     assert "Building the index" not in done.err and not (run / "index.zarr").exists()
-    assert (place / GAME / "full/solve.json").read_bytes() == first
+    assert (place / UNPROVEN / "full/solve.json").read_bytes() == first
     last = json.loads((run / "convergence.jsonl").read_text().splitlines()[-1])
-    found = pttt("evaluate", run, "uniform", "--symmetry", "full", "--json", data=place).json
+    found = pttt("evaluate", run, "uniform", "--symmetry", "full", "--json", game=UNPROVEN, data=place).json
     assert found["best_response_1"] == pytest.approx(last["best_response_1"], abs=1e-6)
-    found = pttt("evaluate", "uniform", "uniform", "--symmetry", "full", "--json", data=place).json
+    found = pttt("evaluate", "uniform", "uniform", "--symmetry", "full", "--json", game=UNPROVEN, data=place).json
     assert found["game_value"] == pytest.approx([last["value_lower"], last["value_upper"]], abs=1e-6)
     with pytest.raises(SystemExit):
-        cli.main(["fsck", str(place)])
+        cli.main(["lab", "fsck", str(place)])
     assert "Checked 2 saved states and " in capsys.readouterr().out
-    refused = pttt("solve", "--run", "../x", data=place)
+    refused = pttt("solve", "--run", "../x", game=UNPROVEN, data=place)
     assert refused.code == 1 and "run is '../x', but must be a name" in refused.err
 
 
@@ -536,7 +585,7 @@ def _interrupted(*arguments, **options):
 def test_an_interrupted_stage_that_saves_nothing_says_that_it_begins_anew(pttt, monkeypatch, tmp_path, interrupt):
     place = tmp_path / GAME / "full"
     solve = ("solve", "--max-iterations", 1)
-    lost = "Interrupted; the same command begins the stage {} anew: what it had done is lost, earlier stages stay."
+    lost = "Interrupted. The same command begins stage {} again; earlier stages are kept."
     for function, name in (("counts_of", "enumerate"), ("write_timing", "index")):
         with monkeypatch.context() as patch:
             patch.setattr(f"pttt_ooc.pipeline.stages.{name}.{function}", interrupt)
@@ -562,7 +611,7 @@ def test_an_interrupt_that_comes_out_as_another_error_is_an_interrupt(pttt, monk
     # And in a command that has no sentence of its own for it; a plain error stays what it is.
     monkeypatch.setattr("pttt_ooc.pipeline.stages.fsck.check", _interrupted_while_closing)
     with pytest.raises(SystemExit) as end:
-        cli.main(["fsck", str(tmp_path)])
+        cli.main(["lab", "fsck", str(tmp_path)])
     assert end.value.code == 130
     with pytest.raises(SystemExit) as end, stage_context.errors_to(tmp_path / "log"):
         os.close(-1)
@@ -618,8 +667,8 @@ def test_uniform_against_uniform_in_the_full_game(pttt, symmetry):
 @pytest.mark.full
 @pytest.mark.slow
 def test_files_of_the_full_game(pttt):
-    pttt.ok("uniform", "--player", 0, "--output", "0.zip", game="pttt-abrupt")
+    pttt.ok("lab", "uniform", "--player", 0, "--output", "0.zip", game="pttt-abrupt")
     assert "14,482,810 infosets" in pttt.ok("validate", "0.zip", "--player", 0, game="pttt-abrupt").out
-    pttt.ok("infosets", "--player", 1, "--output", "1.txt", game="pttt-abrupt")
+    pttt.ok("lab", "infosets", "--player", 1, "--output", "1.txt", game="pttt-abrupt")
     with open("1.txt") as lines:
         assert sum(1 for _ in lines) == 8_827_459

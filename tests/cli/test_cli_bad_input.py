@@ -226,11 +226,14 @@ def forbid_work(monkeypatch):
         (("validate", "wide.npy", "--player", 0), ("wide.npy", "(189, 12)")),
         (("validate", "whole.npy", "--player", 0), ("whole.npy", "int64")),
         (("validate", "other.zarr", "--player", 0), ("other.zarr", "a solution of mini-2x2k2-abrupt", "--game")),
-        (("export", "other.zarr", "--output", "out"), ("other.zarr", "a solution of mini-2x2k2-abrupt", "--game")),
+        (
+            ("lab", "export", "other.zarr", "--output", "out"),
+            ("other.zarr", "a solution of mini-2x2k2-abrupt", "--game"),
+        ),
         (("evaluate", "0.zip", "pipe.zip"), ("pipe.zip", "Not a known kind")),
         (("evaluate", "", "uniform"), ("name is empty",)),
         ((*EVALUATE, "--infosets0", "0.zip"), ("0.zip", "no list of infosets")),
-        (("export", "good.zarr", "--output", "out", "--infosets1", "0.zip"), ("0.zip", "no list of infosets")),
+        (("lab", "export", "good.zarr", "--output", "out", "--infosets1", "0.zip"), ("0.zip", "no list of infosets")),
     ],
 )
 def test_headers_are_checked_before_any_work(pttt, monkeypatch, arguments, says):
@@ -321,13 +324,13 @@ def test_a_malformed_file_of_infosets(pttt, fault):
     Path("bad.txt").write_text("".join(f"{line}\n" for line in lines))
     refused(pttt, "validate", "0.zip", "--player", 0, "--infosets", "bad.txt", says=("bad.txt", *says))
     refused(pttt, *EVALUATE, "--infosets0", "bad.txt", says=("bad.txt", *says))
-    export = ("export", solution(), "--output", "out")
+    export = ("lab", "export", solution(), "--output", "out")
     refused(pttt, *export, "--infosets0", "bad.txt", says=("bad.txt", *says))
 
 
 def test_a_missing_or_unneeded_file_of_infosets(pttt):
     refused(pttt, *EVALUATE, "--infosets0", "missing.txt", says=("missing.txt", "no such file"))
-    refused(pttt, "export", solution(), "--output", "out", "--infosets1", "missing.txt", says=("missing.txt",))
+    refused(pttt, "lab", "export", solution(), "--output", "out", "--infosets1", "missing.txt", says=("missing.txt",))
     refused(pttt, *EVALUATE, "--infosets1", "list.txt", says=("uniform", "list.txt", "leave it out"))
 
 
@@ -346,11 +349,11 @@ def solution():
 @pytest.mark.parametrize(
     "command",
     [
-        ("infosets", "--player", 0),
-        ("uniform", "--player", 0, "--output", "new.zip"),
+        ("lab", "infosets", "--player", 0),
+        ("lab", "uniform", "--player", 0, "--output", "new.zip"),
         ("validate", "0.zip", "--player", 0),
         ("evaluate", "uniform", "uniform"),
-        ("export", "good.zarr", "--output", "out"),
+        ("lab", "export", "good.zarr", "--output", "out"),
         ("solve",),
     ],
 )
@@ -359,7 +362,12 @@ def test_an_unknown_game(pttt, command):
 
 
 @pytest.mark.parametrize(
-    "command", [("infosets", "--player", 2), ("uniform", "--player", -1, "--output", "n.zip"), ("validate", "0.zip")]
+    "command",
+    [
+        ("lab", "infosets", "--player", 2),
+        ("lab", "uniform", "--player", -1, "--output", "n.zip"),
+        ("validate", "0.zip"),
+    ],
 )
 def test_an_unknown_or_missing_player(pttt, command):
     refused(pttt, *command, code=2, says=("--player",))
@@ -374,9 +382,9 @@ def test_an_unknown_or_missing_player(pttt, command):
         (("evaluate", "uniform", "uniform", "--threads", "0"), ("it is '0', but must be greater than or equal to 1.",)),
         (("evaluate", "uniform", "uniform", "--threads", "x"), ("it is 'x', but must be a whole number.",)),
         (("solve", "--gamma", "x"), ("it is 'x', but must be a number.",)),
-        (("evaluate", "uniform"), ("P1",)),
-        (("uniform", "--player", 0, "--output", "n.zip", "--dtype", "int8"), ("--dtype", "int8", "float32")),
-        (("uniform", "--player", 0, "--output", "n.zip", "--compression-level", "10"), ("--compression-level",)),
+        (("evaluate",), ("STRATEGY",)),
+        (("lab", "uniform", "--player", 0, "--output", "n.zip", "--dtype", "int8"), ("--dtype", "int8", "float32")),
+        (("lab", "uniform", "--player", 0, "--output", "n.zip", "--compression-level", "10"), ("--compression-level",)),
         (("solve", "--algorithm", "magic"), ("--algorithm", "magic", "dcfr")),
         (("solve", "--max-iterations", "few"), ("--max-iterations",)),
         (("solve", "--colour", "red"), ("--colour",)),
@@ -388,7 +396,7 @@ def test_an_unknown_value_of_an_option(pttt, arguments, says):
 
 
 def test_a_mistyped_game(pttt):
-    for command in (("solve",), EVALUATE, ("uniform", "--player", 0, "--output", "new.zip")):
+    for command in (("solve",), EVALUATE, ("lab", "uniform", "--player", 0, "--output", "new.zip")):
         sentence = refused(pttt, *command, game="pttt-abrubt", says=("(did you mean pttt-abrupt?)", "`pttt info`"))
         assert len(sentence) < 100
 
@@ -417,14 +425,14 @@ def test_an_impossible_configuration(pttt):
     [("missing/new.zip", "no directory missing"), ("out", "is a directory"), ("old.txt", "must end with .zip")],
 )
 def test_an_impossible_output(pttt, output, says):
-    refused(pttt, "uniform", "--player", 0, "--output", output, says=(output, says))
+    refused(pttt, "lab", "uniform", "--player", 0, "--output", output, says=(output, says))
 
 
 def test_an_output_directory_that_does_not_exist(pttt):
     says = ("there is no directory missing",)
-    refused(pttt, "infosets", "--player", 0, "--output", "missing/list.txt", says=says)
-    refused(pttt, "export", solution(), "--output", "old.zip/new", says=("old.zip is a file",))
-    refused(pttt, "export", "0.zip", "--output", "out", says=("0.zip", "not the directory of a solution"))
+    refused(pttt, "lab", "infosets", "--player", 0, "--output", "missing/list.txt", says=says)
+    refused(pttt, "lab", "export", solution(), "--output", "old.zip/new", says=("old.zip is a file",))
+    refused(pttt, "lab", "export", "0.zip", "--output", "out", says=("0.zip", "not the directory of a solution"))
 
 
 def test_results_of_the_workflow_are_not_written_over(pttt):
@@ -435,41 +443,43 @@ def test_results_of_the_workflow_are_not_written_over(pttt):
             "uniform": ("--player", 0, "--output", "out/pttt_pl0.zip"),
             "infosets": ("--player", 0, "--output", "out/player0-infosets.txt"),
         }[command]
-        refused(pttt, command, *arguments, says=("Cannot write out/", "a result of the workflow"))
-    assert pttt("uniform", "--player", 0, "--output", "out/mine.zip").code == 0
+        refused(pttt, "lab", command, *arguments, says=("Cannot write out/", "a result of the workflow"))
+    assert pttt("lab", "uniform", "--player", 0, "--output", "out/mine.zip").code == 0
 
 
 def test_outputs_are_not_touched_by_an_error(pttt):
     Path("out/pttt_pl0.zip").write_bytes(b"keep me")
     Path("half.txt").write_text("\n".join(INFOSETS[:9]))
-    refused(pttt, "export", solution(), "--output", "out", "--infosets0", "half.txt", "--force", says=("half.txt",))
+    refused(
+        pttt, "lab", "export", solution(), "--output", "out", "--infosets0", "half.txt", "--force", says=("half.txt",)
+    )
     assert os.listdir("out") == ["pttt_pl0.zip"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
 def test_a_directory_that_cannot_be_written_to(pttt):
     Path("out").chmod(0o500)
-    refused(pttt, "export", solution(), "--output", "out", says=("out",))
-    refused(pttt, "infosets", "--player", 0, data=Path("out/data"), says=("out/data",))
+    refused(pttt, "lab", "export", solution(), "--output", "out", says=("out",))
+    refused(pttt, "lab", "infosets", "--player", 0, data=Path("out/data"), says=("out/data",))
 
 
 def test_a_file_in_place_of_the_data_directory(pttt):
-    refused(pttt, "infosets", "--player", 0, data=Path("old.zip"), says=("old.zip",))
+    refused(pttt, "lab", "infosets", "--player", 0, data=Path("old.zip"), says=("old.zip",))
 
 
 @pytest.mark.slow
 def test_a_damaged_index(pttt, tmp_path):
     """What is seen to have changed is made anew; a bit that a disk has changed, which the file's times hide, is not."""
     place = tmp_path / "elsewhere"
-    whole = pttt.ok("infosets", "--player", 0, data=place).out
+    whole = pttt.ok("lab", "infosets", "--player", 0, data=place).out
     chunk = next(f for f in sorted((place / GAME / "none/index.zarr/none/players").rglob("0")) if f.is_file())
     flip_last(chunk)
-    again = pttt.ok("infosets", "--player", 0, data=place)
+    again = pttt.ok("lab", "infosets", "--player", 0, data=place)
     assert again.out == whole and again.err.startswith("Building the index")
     times = chunk.stat()
     flip_last(chunk)
     os.utime(chunk, ns=(times.st_atime_ns, times.st_mtime_ns))
-    refused(pttt, "infosets", "--player", 0, data=place, says=("index.zarr", "damaged", "delete"))
+    refused(pttt, "lab", "infosets", "--player", 0, data=place, says=("index.zarr", "damaged", "delete"))
 
 
 def flip_last(file):

@@ -1,4 +1,4 @@
-"""`pttt show`, `pttt best-response`, `pttt compare` and `pttt mistakes`, for good and for bad input."""
+"""`pttt show`, `pttt lab best-response`, `pttt compare` and `pttt mistakes`, for good and for bad input."""
 
 import json
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pttt_ooc as pttt
+from pttt_ooc.disk.numbers import percent
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.library.api import structures
 from pttt_ooc.pipeline.show.boards import attempts_sentence, board_text
@@ -48,7 +49,7 @@ def test_an_infoset_is_shown(run, made, tmp_path):
         "   0    |   0    |   0\n"
         "\n"
         "In the support of this strategy: square 2.\n"
-        f"Which squares are in the support of some equilibrium, `pttt equilibria --game {GAME}` finds out.\n"
+        f"`pttt lab equilibria --game {GAME}` finds which squares some equilibrium plays.\n"
     )
     found = run("show", directory, "|0*1.", "--player", 0, "--json").json
     assert found["probabilities"] == solution[0]["|0*1."].tolist()
@@ -73,12 +74,12 @@ def test_a_board_as_text():
 @pytest.mark.slow
 def test_the_best_response_is_written(run, made, tmp_path):
     mine, path, _, directory = made
-    said = run.ok("best-response", path, "--output", tmp_path / "reply.zip").out
+    said = run.ok("lab", "best-response", path, "--output", tmp_path / "reply.zip").out
     reply = pttt.Strategy.read(tmp_path / "reply.zip", 1, RULES)
     value = naive.best_response_value(RULES, 1, {text: row.tolist() for text, row in mine.items()})
     assert said == f"{tmp_path / 'reply.zip'}: the best response of player 1 to {path}, which gets {value:+.9f}.\n"
     assert -pttt.evaluate(mine, reply).value == pytest.approx(value, abs=1e-12)
-    found = run("best-response", directory, "--player", 1, "--output", tmp_path / "other.zip", "--json").json
+    found = run("lab", "best-response", directory, "--player", 1, "--output", tmp_path / "other.zip", "--json").json
     assert (found["player"], found["game"], found["output"]) == (0, GAME, str(tmp_path / "other.zip"))
     other = pttt.Strategy.read(tmp_path / "other.zip", 0, RULES)
     evaluated = run("evaluate", tmp_path / "other.zip", directory, "--json").json
@@ -114,19 +115,25 @@ def test_two_strategies_are_compared(run, made):
         ),
         (("show", "{tmp}", "|"), "{tmp}: This directory holds no solution; a strategy is a .zip, a .npy, an .h5"),
         (("show", "{data}", "|"), "{data}: This directory holds no solution; did you mean {directory}?"),
-        (("show", "uniform", "|"), "uniform may be for either player; give the player by --player."),
+        (("show", "uniform", "|"), "uniform may be for either player; say whose by --player."),
         (("show", "{file}", "|", "--player", 1), "This is a file of player 0"),
         (("show", "{tmp}/none.zip", "|"), "There is no such file or directory"),
         (("show", "{file}", "|", "--player", 2), "'--player'"),
-        (("best-response", "{file}", "--output", "{tmp}/reply.npy"), "the name must end with .zip."),
-        (("best-response", "{file}", "--output", "{tmp}/a/reply.zip"), "there is no directory"),
-        (("best-response", "{directory}", "--output", "{tmp}/r.zip"), "may be for either player; give the player"),
-        (("best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
-        (("best-response", "{bad}", "--output", "{tmp}/r.zip"), "row 0 (counted from 0), infoset '|': the sum is 0.0"),
+        (("lab", "best-response", "{file}", "--output", "{tmp}/reply.npy"), "the name must end with .zip."),
+        (("lab", "best-response", "{file}", "--output", "{tmp}/a/reply.zip"), "there is no directory"),
+        (
+            ("lab", "best-response", "{directory}", "--output", "{tmp}/r.zip"),
+            "may be for either player; say whose",
+        ),
+        (("lab", "best-response", "{odd}", "--output", "{tmp}/r.zip"), "Invalid tensor shape: found (3, 6)"),
+        (
+            ("lab", "best-response", "{bad}", "--output", "{tmp}/r.zip"),
+            "row 0 (counted from 0), infoset '|': the sum is 0.0",
+        ),
         (("compare", "{file}", "{reply}"), "This is a file of player 1"),
         (
             ("compare", "uniform", "uniform"),
-            "uniform and uniform may be for either player; give the player by --player.",
+            "uniform and uniform may be for either player; say whose by --player.",
         ),
         (("compare", "{file}", "{file}", "--against", "{file}"), "This is a file of player 0"),
         (("compare", "{file}", "{file}", "--top", -1), "'--top'"),
@@ -166,6 +173,11 @@ def test_mistakes_are_told(run, made):
     text = run.ok("mistakes", path, "--top", 3).out
     assert f"exploitability{found['exploitability']:.9f}" in text.replace(" ", "")
     assert worst["infoset"] in text and f"{worst['loss']:.6f}" in text
+    costliest = max(range(6), key=lambda s: worst["probabilities"][s] * (worst["losses"][s] or 0))
+    best = min((s for s in range(6) if worst["losses"][s] is not None), key=lambda s: worst["losses"][s])
+    said = (costliest, percent(worst["probabilities"][costliest])), (best, percent(worst["probabilities"][best]))
+    assert "square {} (you play it {})".format(*said[0]) in text and "square {} ({})".format(*said[1]) in text
+    assert ("remainder" in text) == (abs(found["remainder"]) >= 1e-9) and "-0.000000000" not in text
     named = run("mistakes", path, "--equilibrium", "uniform", "--game-value", "0.5", "--json").json
     assert (named["equilibrium"], named["game_value"]) == ("uniform", [0.5, 0.5])
     assert named["infosets"] and named["openings"] != found["openings"]
@@ -192,7 +204,8 @@ def test_mistakes_that_cannot_be_found(run, made, tmp_path):
     assert (
         none.code == 1 and f"There is no solution of {GAME} in {tmp_path}" in none.err and "--equilibrium" in none.err
     )
-    value = run("mistakes", path, "--equilibrium", "uniform", data=tmp_path)
-    assert value.code == 1 and f"The value of {GAME} is not known here; give it by --game-value." in value.err
+    other = "mini-2x3k3-abrupt-after-1-4"  # of no certificate
+    value = run("mistakes", "uniform", "--player", 0, "--equilibrium", "uniform", game=other, data=tmp_path)
+    assert value.code == 1 and f"The value of {other} is not known here; give it by --game-value." in value.err
     small = run("mistakes", path, "--memory-mb", 3)
     assert small.code == 1 and "A memory budget of 3 MB is too small" in small.err

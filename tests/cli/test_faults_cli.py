@@ -1,4 +1,4 @@
-"""The command `pttt solve` when the disk fails it, and `pttt fsck`: a sentence, and nothing that was saved is lost."""
+"""`pttt solve` when the disk fails it, and `pttt lab fsck`: a sentence, and nothing that was saved is lost."""
 
 import errno
 import io
@@ -84,7 +84,7 @@ class Pttt:
         return self("solve", "--game", GAME, *budgets, **options)
 
     def fsck(self, directory="data", **options):
-        return self("fsck", directory, **options)
+        return self("lab", "fsck", directory, **options)
 
     @property
     def data(self):
@@ -398,7 +398,7 @@ def test_a_clock_that_jumps(pttt, expected):
 
 
 # ---------------------------------------------------------------------------------------------
-# pttt fsck
+# pttt lab fsck
 
 
 def contents(place):
@@ -425,7 +425,7 @@ def test_fsck_finds_all_and_writes_nothing(pttt):
     done = pttt.fsck()
     says = [
         "views.zarr: No such file or directory",
-        "index.zarr is not what stage 'index' made: it was changed or damaged; delete .*index.json",
+        "index.zarr was changed or damaged after stage 'index' had made it; delete .*index.json",
         "solve.json is damaged: it does not describe its products; delete it",
         "The array regrets/0/0 is damaged",
         "There is no array strategy_sums/1/2 in",
@@ -438,6 +438,6 @@ def test_fsck_finds_all_and_writes_nothing(pttt):
 
 def test_fsck_of_nothing(pttt):
     (pttt.directory / "empty").mkdir()
-    refused(pttt.fsck("empty"), "Neither a state of the solver nor a product of the workflow is in empty")
+    refused(pttt.fsck("empty"), "There is no state of the solver and no product of the workflow in empty")
     refused(pttt.fsck("missing"), "There is no directory missing to check")
     refused(pttt.fsck(pttt.data / "solve.json"), "There is no directory .*solve.json")

@@ -16,27 +16,35 @@ from tests.kits.cli_runner import Runner
 TEN, TWELVE = "pttt-2x5k3-classical", "pttt-3x4k3-classical"
 NEEDS_ALL = [
     ("solve",),
-    ("score", "agent.py:uniform"),
-    ("score", "agent.py:uniform", "--games", "20"),
-    ("score", "uniform", "--page", "page.html"),
-    ("score", "agent.py:uniform", "--games", "20", "--equilibrium", "uniform"),
+    ("lab", "score", "agent.py:uniform"),
+    ("lab", "score", "agent.py:uniform", "--games", "20"),
+    ("lab", "score", "uniform", "--page", "page.html"),
+    ("lab", "score", "agent.py:uniform", "--games", "20", "--equilibrium", "uniform"),
     ("mistakes", "uniform", "--player", "0"),
-    ("equilibria",),
+    (
+        "lab",
+        "equilibria",
+    ),
 ]
 CANNOT_LIST = [
     ("evaluate", "uniform", "uniform"),
-    ("best-response", "uniform", "--player", "0", "-o", "best.zip"),
+    ("lab", "best-response", "uniform", "--player", "0", "-o", "best.zip"),
     ("compare", "uniform", "uniform", "--player", "0"),
-    ("infosets", "--player", "0", "-o", "infosets.txt"),
-    ("uniform", "--player", "0", "-o", "uniform.zip"),
+    ("lab", "infosets", "--player", "0", "-o", "infosets.txt"),
+    ("lab", "uniform", "--player", "0", "-o", "uniform.zip"),
     ("show", "uniform", "|", "--player", "0"),
-    ("learn", "xfp"),
-    ("explore", "uniform", "--no-browser"),
-    ("explore", "uniform", "--terminal"),
-    ("play", "uniform", "--no-browser"),
-    ("play", "uniform", "--terminal"),
+    ("lab", "learn", "xfp"),
+    ("web", "uniform", "--no-browser"),
+    ("web", "uniform", "--terminal"),
+    ("web", "--play", "uniform", "--no-browser"),
+    ("web", "--play", "uniform", "--terminal"),
 ]
-NOT_SOLVED = [("explore", "--no-browser"), ("play", "--no-browser"), ("play", "--terminal"), ("web", "--no-browser")]
+NOT_SOLVED = [
+    ("web", "--explore", "--no-browser"),
+    ("web", "--play", "--no-browser"),
+    ("web", "--play", "--terminal"),
+    ("web", "--no-browser"),
+]
 
 
 @pytest.fixture
@@ -70,15 +78,15 @@ def test_the_command_that_is_named_works_and_what_it_writes_can_be_looked_at(run
     for command in NOT_SOLVED:
         exact, *then = told(run(*command, game=TEN))
         assert exact == ["exact", "--game", TEN, "--output", str(place)]
-        assert then in ([], [["explore", str(place)]])
+        assert then in ([], [["web", str(place)]])
     done = run.ok(*exact)
     assert f"The strategies are in {place}" in done.err
     assert "attempt" in run.ok("show", place, "|", "--player", "0").out
     for command in NOT_SOLVED[:2]:
-        assert told(run(*command, game=TEN)) == [["explore", str(place)]]
-    for command in (("mistakes", "uniform", "--player", "0"), ("score", "uniform", "--games", "20")):
+        assert told(run(*command, game=TEN)) == [["web", str(place)]]
+    for command in (("mistakes", "uniform", "--player", "0"), ("lab", "score", "uniform", "--games", "20")):
         assert told(run(*command, game=TEN)) == [["exact", "--game", TEN]], "a plan is no solution with all infosets"
-    assert told(run("score", "uniform", "--games", "20", "--equilibrium", str(place), game=TEN))
+    assert told(run("lab", "score", "uniform", "--games", "20", "--equilibrium", str(place), game=TEN))
 
 
 def test_who_asks_for_a_list_gets_one():

@@ -17,6 +17,7 @@ from pttt_ooc.cli.servers import solved_in
 from pttt_ooc.cli.site import games_of, site_pages
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.manifests import write_manifest
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import StrategyFileError
 from pttt_ooc.pipeline.stages import evaluate, finish
 from pttt_ooc.site.service.local_server import processes_behind
@@ -62,7 +63,7 @@ def test_solutions_are_found_with_their_exact_gaps_the_better_first(tmp_path):
         ("pttt-abrupt", "none", 2e-4),
         ("pttt-abrupt", "full", 3e-5),
     }
-    assert damaged == [f"{GAME}/full cannot be read; pttt fsck says more."]
+    assert damaged == [f"{GAME}/full cannot be read; pttt lab fsck says more."]
     assert [[one.gap for one in game] for game in games_of(found, None, tmp_path)] == [[3e-5, 2e-4], [1e-3]]
     named = games_of(found, "pttt-2x4k3-abrupt", tmp_path)
     assert [[one.gap for one in game] for game in named] == [[1e-3], [3e-5, 2e-4]]
@@ -100,7 +101,9 @@ def test_solved_games_are_listed_and_offered_side_by_side_and_nothing_is_prepare
         app = make_application(Shell("Site", "", parts_of(parts)))
         with TestClient(app, base_url="http://site") as client:
             lobbies = [client.get(f"/play{query}").text for query in ("", f"?game={GAME}", f"?game={OTHER}")]
-            actions = [re.search(r'class="card" method="post" action="([^"]*)"', text)[1] for text in lobbies]
+            actions = [
+                re.search(r'id="new-game" class="place" method="post" action="([^"]*)"', text)[1] for text in lobbies
+            ]
             assert actions == ["/play", f"/play?game={GAME}", "/play"]
             assert "2 x 3 squares" in re.search("<h1>(.*)</h1>", lobbies[1])[1]
             assert client.get("/play?game=pttt-abrupt").status_code == 404
@@ -110,12 +113,12 @@ def test_solved_games_are_listed_and_offered_side_by_side_and_nothing_is_prepare
 
 def test_explore_without_a_strategy_refuses_options_that_have_no_use(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["explore", "--terminal", "--data", str(tmp_path)])
+        main(["web", "--terminal", "--data", str(tmp_path)])
     assert ended.value.code != 0
     assert "Name a strategy" in capsys.readouterr().err
-    for option in ("--profiles", "--secret-goals", "--arena"):
+    for option in ("--profiles", "--smbc", "--arena", "--tournament", "--bot"):
         with pytest.raises(SystemExit) as ended:
-            main(["explore", "uniform", "--terminal", option, "x", "--game", GAME, "--data", str(tmp_path)])
+            main(["web", "uniform", "--terminal", option, "x", "--game", GAME, "--data", str(tmp_path)])
         assert ended.value.code == 1 and "are for pages; leave out --terminal" in capsys.readouterr().err
 
 
@@ -137,7 +140,7 @@ def test_the_home_shows_what_is_there_when_it_is_asked_and_changes_nothing(tmp_p
         assert files_of(tmp_path) == before
     match = "Ultimate tic-tac-toe: Monte Carlo tree search – Chance"
     assert f'<a href="/arena/matches/one?name=cup/first">{match}</a></th><td>2, 1 and 1</td>' in text
-    assert "iteration 3, 3.0 s" in text and "1.25\xa0×\xa010⁻¹" in text
+    assert "iteration 3, 3.0 s" in text and f"<td>{gap(0.125)}</td>" in text
     assert "2 x 5 squares" in text and "value 0.50000" in text
     assert text.count('<svg class="mini"') == 2
     # Of four games two are won and one is lost: of the bar's length of 60 these are 30 and 15.

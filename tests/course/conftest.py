@@ -79,6 +79,7 @@ def course(tmp_path, client, solved):
     from pttt_ooc.course.server.strategy_parts import app_of, parts_of
 
     lab = Lab(tmp_path / "course", solution=str(solved))
+    lab.show_solution()
     lab.client = TestClient(app_of(lab.course, *parts_of(lab.course, client)), base_url="http://course")
     with lab.database.writing() as session:
         session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))

@@ -8,7 +8,7 @@ from pttt_ooc.course.grades.course_file import apply, read_course_file
 from pttt_ooc.course.grades.gradebook import settle_if_graded
 from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.judging import Judge
-from pttt_ooc.course.strategies.starter_kit import ensure_kit
+from pttt_ooc.course.strategies.starter_kit import write_kit
 from pttt_ooc.course.strategies.worker import take_in_baseline
 from tests.course.server_kit import FEW, bearer, random_tensor, zip_bytes
 from tests.kits.helpers import small_engine
@@ -54,7 +54,8 @@ class SecondGame:
         self.run()
 
     def kit(self):
-        ensure_kit(self.course.storage, self.course.settings, self.assessor)
+        index, rows = self.assessor.engine.index, self.assessor.rows
+        write_kit(self.course.storage.kit, self.course.settings, (None, None), index, rows)
 
     def post(self, team, player, seed, sharpness=1.0, game=OTHER):
         content = zip_bytes(random_tensor(player, seed, sharpness, game), f"pttt_pl{player}.npy")

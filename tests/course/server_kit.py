@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.cli.commands import main
 from pttt_ooc.course.data import queue
+from pttt_ooc.course.data.assignments import set_term, term_of
 from pttt_ooc.course.data.caching import Cache
 from pttt_ooc.course.data.settings import CourseSettings, settings_text
 from pttt_ooc.course.grades.gradebook import settle_if_graded
@@ -35,7 +37,7 @@ from pttt_ooc.course.server.app import create_app
 from pttt_ooc.course.server.web_process import server_of
 from pttt_ooc.course.strategies.assessor import Assessor
 from pttt_ooc.course.strategies.judging import Judge
-from pttt_ooc.course.strategies.starter_kit import ensure_kit
+from pttt_ooc.course.strategies.starter_kit import is_missing, write_kit
 from pttt_ooc.course.strategies.worker import take_in_baseline
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.pipeline.files.infosets import default_rows
@@ -152,8 +154,14 @@ class Lab:
         take_in_baseline(self.database, self.storage, self.assessor)
         self.run()
 
+    def show_solution(self, shown=True):
+        with self.database.writing() as session:
+            set_term(session, replace(term_of(session), show_solution=shown))
+
     def kit(self):
-        ensure_kit(self.storage, self.settings, self.assessor)
+        if is_missing(self.storage, self.settings):
+            orders, index = self.settings.orders(self.data), self.assessor.engine.index
+            write_kit(self.storage.kit, self.settings, orders, index, self.assessor.rows)
 
     def post(self, token, player, content, **options):
         files = {"player": (None, str(player)), "file": ("anything.zip", content)}
@@ -248,7 +256,7 @@ def form_token(page):
 
 
 class Server:
-    """`pttt serve` in a process of its own."""
+    """`pttt course serve` in a process of its own."""
 
     def __init__(self, data, *, port=0, environment=None, **changes):
         self.data = data
@@ -258,7 +266,7 @@ class Server:
         self.start(port)
 
     def start(self, port=0):
-        command = [sys.executable, "-c", SERVE, "serve", "--data", self.data, "--port", str(port)]
+        command = [sys.executable, "-c", SERVE, "course", "serve", "--data", self.data, "--port", str(port)]
         pipes = {"stdout": subprocess.PIPE, "stderr": self.log, "text": True}
         self.process = subprocess.Popen(list(map(str, command)), env=self.environment, cwd=self.data, **pipes)
         line = self.process.stdout.readline()

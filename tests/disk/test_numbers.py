@@ -1,5 +1,7 @@
 """Numbers, times and sizes as text."""
 
+from fractions import Fraction
+
 import pytest
 
 from pttt_ooc.disk.numbers import (
@@ -7,11 +9,14 @@ from pttt_ooc.disk.numbers import (
     decimals,
     duration,
     exploitability,
+    fraction,
     gap,
     interval,
     join_words,
+    percent,
     probability,
-    scientific,
+    reach,
+    scale,
     share,
     size,
     thousands,
@@ -29,7 +34,7 @@ def test_decimals_have_a_true_minus_and_no_negative_zero():
     [
         (0.94170001, 5, 0, "0.94170"),
         (0.00012, 5, 0, "0.00012"),
-        (0.0000999, 5, 0, "1.0e-4"),
+        (0.0000999, 5, 0, "0.00010"),
         (6.6123e-9, 5, 0, "6.6e-9"),
         (6.6123e-9, 9, 0, "6.6e-9"),
         (1.234e-8, 9, 0, "0.000000012"),
@@ -64,8 +69,39 @@ def test_intervals_are_rounded_outward():
     assert interval([0.5, 0.5], 3) == "[0.500, 0.500]" and interval([0.5, 0.5 + 1e-15], 3)[:5] == "[0.50"
 
 
-def test_gaps_have_three_digits():
-    assert [gap(number) for number in (None, 0.0009934, 9.93e-5)] == ["—", "0.000993", "9.93 × 10⁻⁵"]
+def test_gaps_have_one_form_of_two_digits_and_rounding_is_not_told_from_0():
+    """2e-15, 3.2e-15, 1.97e-14 and <1e-12 stood for one run."""
+    told = {2e-15: "<1e-12", 3.2e-15: "<1e-12", 1.97e-14: "<1e-12", 0.0: "<1e-12", -1e-16: "<1e-12"}
+    told |= {1.2e-12: "1.2e-12", 6.612e-9: "6.6e-9", 1e-9: "1.0e-9", 9.93e-5: "9.9e-5", 1e-4: "0.00010"}
+    told |= {0.0009934: "0.00099", 0.29697: "0.30", 0.5: "0.50", 1.332: "1.3", 12.3: "12", -6.6e-9: "−6.6e-9"}
+    assert {number: gap(number) for number in told} == told and gap(None) == "—"
+    assert [exploitability(number) for number in (2e-15, 6.612e-9)] == ["<1e-12", "6.6e-9"]
+
+
+def test_reach_has_three_digits_and_may_be_tiny():
+    assert [reach(p) for p in (None, 1.0, 0.29697, 9.931e-25, 0)] == ["—", "1", "0.297", "9.93e-25", "0"]
+
+
+def test_exact_numbers_are_fractions_and_decimals():
+    long = Fraction(10**40 + 1, 3 * 10**40)
+    numbers = [Fraction(2, 3), Fraction(3, 4), Fraction(-1), Fraction(0), Fraction(-19463, 33742)]
+    assert [fraction(each) for each in numbers] == [
+        "2/3 = 0.666667",
+        "3/4 = 0.75",
+        "-1",
+        "0",
+        "-19463/33742 = -0.576818",
+    ]
+    assert fraction(long) == f"{'1' + '0' * 37}…/{'3' + '0' * 37}… = 0.333333"
+    assert fraction(long, 9, 100) == f"{long} = 0.333333333"
+
+
+def test_an_exploitability_lies_on_a_scale():
+    assert scale(0.29697, 0.9417) == "0 (perfect) < 0.297 (yours) < 0.942 (uniform play)"
+    assert scale(1.0106, 0.9417) == "0 (perfect) < 0.942 (uniform play) < 1.011 (yours)"
+    assert scale(0.9417, 0.9417) == "0 (perfect) < 0.942 (yours, as uniform play)"
+    assert scale(2e-15, 0.9417) == "<1e-12 (yours: perfect) < 0.942 (uniform play)"
+    assert scale(6.6e-9, None) == "0 (perfect) < 6.6e-9 (yours)"
 
 
 @pytest.mark.parametrize(
@@ -91,7 +127,7 @@ def test_sizes_and_limits():
 
 
 def test_thousands_are_set_apart():
-    assert thousands(1234567) == "1\u202f234\u202f567"
+    assert thousands(1234567) == "1,234,567"
     assert thousands("3.11.2") == "3.11.2"
 
 
@@ -100,19 +136,14 @@ def test_probabilities_never_look_certain():
     assert [probability(p) for p in near] == ["0", "1", "<0.0001", "0.0001", "0.2500", "0.9999", ">0.9999"]
 
 
+def test_percents_never_look_certain():
+    near = (0, 1, 0.001, 0.005, 0.333, 0.994, 0.999)
+    assert [percent(p) for p in near] == ["0%", "100%", "<1%", "<1%", "33%", "99%", ">99%"]
+
+
 def test_items_in_a_sentence():
     assert [join_words(items) for items in ([4], [0, 4], [0, 4, 8])] == ["4", "0 and 4", "0, 4 and 8"]
     assert join_words(["a", "b", "c"], "or") == "a, b or c"
-
-
-def test_a_column_of_many_magnitudes_has_one_form():
-    assert [scientific(one) for one in (9.5e-4, 1.97e-14, 0.25, -1e-3)] == [
-        "9.50\xa0×\xa010⁻⁴",
-        "1.97\xa0×\xa010⁻¹⁴",
-        "2.50\xa0×\xa010⁻¹",
-        "−1.00\xa0×\xa010⁻³",
-    ]
-    assert scientific(0) == "0" and scientific(None) == "—"
 
 
 def test_a_short_time_never_looks_like_none():

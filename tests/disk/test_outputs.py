@@ -93,30 +93,30 @@ def test_all_files_of_a_directory_are_checked_before_any_is_written():
 # The commands
 
 WRITES = {
-    "infosets": ("--player", 0, "--output", "{}"),
-    "uniform": ("--player", 0, "--output", "{}"),
-    "best-response": ("mine.zip", "--output", "{}"),
-    "export": ("run", "--output", "out"),
-    "score": ("mine.zip", "--page", "{}"),
-    "certify": ("mini-2x3k2-abrupt", "--output", "{}"),
+    "lab infosets": ("--player", 0, "--output", "{}"),
+    "lab uniform": ("--player", 0, "--output", "{}"),
+    "lab best-response": ("mine.zip", "--output", "{}"),
+    "lab export": ("run", "--output", "out"),
+    "lab score": ("mine.zip", "--page", "{}"),
+    "certify": ("--output", "{}"),
     "course backup": ("{}",),
     "course kit": ("{}",),
     "course download": ("strategies", "--output", "{}"),
     "course grades": ("--output", "{}"),
-    "arena certify-endings": ("mine", "--output", "{}"),
-    "arena endings": ("--output", "{}"),
-    "arena attack": ("--games", 1, "--most-nodes", 100, "--output", "{}"),
-    "arena forced-win": ("--output", "{}"),
+    "lab certify-endings": ("mine", "--output", "{}"),
+    "lab endings": ("--output", "{}"),
+    "lab attack": ("--games", 1, "--most-nodes", 100, "--output", "{}"),
+    "lab forced-win": ("--output", "{}"),
     "arena solve": ("--board", "3x3", "--need", 3, "--method", "pairing", "--certificate", "{}"),
-    "arena train-patterns": ("--output", "{}"),
-    "arena train-ultimate": ("--output", "{}"),
+    "lab train-patterns": ("--output", "{}"),
+    "lab train-ultimate": ("--output", "{}"),
     "extreme match": ("bot.py", "random", "--log", "{}"),
     "extreme play": ("bot.py", "--terminal", "--log", "{}"),
     "extreme kit": ("--output", "{}"),
 }
 """All commands that write to a given file, with arguments; {} is the file."""
-WINGS = ("course", "arena", "extreme")
-"""What commands of theirs begin with: they have no option ``--game``."""
+WINGS = ("course", "arena", "extreme", "lab train", "lab endings", "lab certify", "lab attack", "lab forced")
+"""What commands begin with that have no option ``--game`` of ours."""
 
 
 def test_every_command_that_writes_a_file_has_force():
@@ -128,8 +128,8 @@ def test_every_command_that_writes_a_file_has_force():
         for p in one.params
         if {"--output", "--log"} & set(p.opts) and (p.metavar or "").startswith("FILE")
     }
-    others = {"export", "score", "course backup", "course kit", "arena solve"}
-    assert files == set(WRITES) - others | {"arena record", "serve"}  # which keep what is in the file
+    others = {"lab export", "lab score", "course backup", "course kit", "arena solve"}
+    assert files == set(WRITES) - others | {"lab record", "course serve"}  # which keep what is in the file
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def run(capsys, solved):
     return run
 
 
-FILES = {"export": "out/pttt_pl1.zip", "certify": "old.gz", "score": "old.html", "infosets": "old.txt"}
+FILES = {"lab export": "out/pttt_pl1.zip", "certify": "old.gz", "lab score": "old.html", "lab infosets": "old.txt"}
 
 
 @pytest.mark.parametrize("name", WRITES)
@@ -178,11 +178,15 @@ def test_no_command_overwrites_an_existing_file(run, name):
 @pytest.mark.parametrize(
     ("name", "read", "arguments"),
     [
-        ("best-response", "mine.zip", ("mine.zip", "--output", "./mine.zip")),
-        ("best-response", "order.zip", ("mine.zip", "--infosets", "order.zip", "--output", "order.zip")),
-        ("export", "out/player1-infosets.txt", ("run", "--infosets1", "out/player1-infosets.txt", "--output", "out")),
+        ("lab best-response", "mine.zip", ("mine.zip", "--output", "./mine.zip")),
+        ("lab best-response", "order.zip", ("mine.zip", "--infosets", "order.zip", "--output", "order.zip")),
+        (
+            "lab export",
+            "out/player1-infosets.txt",
+            ("run", "--infosets1", "out/player1-infosets.txt", "--output", "out"),
+        ),
         ("extreme match", "bot.py", ("random", "bot.py", "--log", "bot.py")),
-        ("arena train-patterns", "policies/one", ("--against", "policies", "--output", "policies/one")),
+        ("lab train-patterns", "policies/one", ("--against", "policies", "--output", "policies/one")),
         ("course backup", "course/settings.yaml", ("course/settings.yaml",)),
     ],
 )
@@ -193,7 +197,7 @@ def test_no_command_overwrites_its_inputs(run, name, read, arguments):
     file = Path(read)
     file.parent.mkdir(exist_ok=True)
     if not file.exists():
-        assert run("infosets", "--player", int("1" in read), "--output", file)[0] == 0
+        assert run("lab infosets", "--player", int("1" in read), "--output", file)[0] == 0
     before = file.read_bytes()
     for force in ((), ("--force",)):
         code, _, err = run(name, *arguments, *force)
@@ -230,9 +234,9 @@ def test_directories_of_results_contain_nothing_else(tmp_path):
 @pytest.mark.slow
 def test_force_replaces_a_file(run):
     Path("reply.zip").write_text("old")
-    done = run("best-response", "mine.zip", "--output", "reply.zip", "--force", "--json")
+    done = run("lab best-response", "mine.zip", "--output", "reply.zip", "--force", "--json")
     assert json.loads(done[1])["player"] == 1
     assert run("validate", "reply.zip", "--player", 1)[0] == 0
-    assert run("export", "run", "--output", "files")[0] == 0
-    assert "player0-infosets.txt: it exists already" in run("export", "run", "--output", "files")[2]
-    assert run("export", "run", "--output", "files", "--force")[0] == 0
+    assert run("lab export", "run", "--output", "files")[0] == 0
+    assert "player0-infosets.txt: it exists already" in run("lab export", "run", "--output", "files")[2]
+    assert run("lab export", "run", "--output", "files", "--force")[0] == 0

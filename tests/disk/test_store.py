@@ -84,7 +84,7 @@ def test_arrays_that_cannot_be_mapped_are_refused_in_a_sentence(tmp_path: Path) 
         "parts": "is not one plain chunk",
         "key": "is not one plain chunk",
         "big": "is big-endian",
-        "sparse": "sparse is damaged: .* is missing; make it anew",
+        "sparse": "sparse is damaged: .* is missing; make it again",
         "nowhere": "There is no array nowhere",
     }.items():
         with pytest.raises(StoreError, match=sentence):

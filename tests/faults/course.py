@@ -54,7 +54,7 @@ _CAUSES = re.compile(
 
 
 class Server(Course):
-    """`pttt serve` of a course, which is started again when its first process was killed."""
+    """`pttt course serve` of a course, which is started again when its first process was killed."""
 
     def __init__(self, data, teams, database_url=None):
         self.data, self.log, self.database_url = data / "course", data / "log.jsonl", database_url
@@ -92,7 +92,7 @@ class Server(Course):
         """Start it, on the port that it had; what is left of a killed one may hold its locks for a moment."""
         end = time.monotonic() + PATIENCE
         while True:
-            command = [sys.executable, "-m", "pttt_ooc.cli", "serve", "--data", str(self.data)]
+            command = [sys.executable, "-m", "pttt_ooc.cli", "course", "serve", "--data", str(self.data)]
             with open(self.log, "ab") as log:
                 command += ["--port", str(self.port)]
                 self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from urllib.parse import urljoin, urlsplit
 
 _SCIENTIFIC = re.compile(r"−?\d\.\d+[\s\xa0]?×[\s\xa0]?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_NUMBER = re.compile(r"[<>]?[−-]?[\d\u202f]+(?:\.(\d+))?([\s\xa0]?(?:%|s|ms))?")
+_NUMBER = re.compile(r"[<>]?[−-]?[\d,]+(?:\.(\d+))?([\s\xa0]?(?:%|s|ms))?")
 _HYPHEN = re.compile(r"(?<![\w.−-])-\d")
 
 

@@ -146,7 +146,7 @@ def test_a_killed_growth_leaves_the_state_before(tmp_path, monkeypatch):
 
 
 def command(data, *more):
-    return [sys.executable, "-m", "pttt_ooc.cli", "learn", *map(str, more), "--game", MINI, "--data", str(data)]
+    return [sys.executable, "-m", "pttt_ooc.cli", "lab", "learn", *map(str, more), "--game", MINI, "--data", str(data)]
 
 
 @pytest.mark.long
@@ -179,17 +179,17 @@ def test_a_result_is_a_solution_for_all_commands(tmp_path, capsys):
         assert not end.value.code
         return capsys.readouterr().out
 
-    out = pttt("learn", "mmd-dilated", "--game", MINI, "--max-iterations", 50, "--run", "mine", "--set", "eta=2")
+    out = pttt("lab", "learn", "mmd-dilated", "--game", MINI, "--max-iterations", 50, "--run", "mine", "--set", "eta=2")
     directory = tmp_path / MINI / "full" / "learners" / "mine"
     assert out.strip() == str(directory)
     manifest, rows = read_run(directory)
     assert manifest["settings"]["eta"] == 2 and manifest["result"] == rows[-1] and rows[-1]["iteration"] == 50
     told = json.loads(pttt("evaluate", directory, directory, "--json"))
     assert told["nashconv"] == pytest.approx(rows[-1]["nashconv"], abs=1e-9)
-    pttt("export", directory, "--output", tmp_path / "files")
+    pttt("lab", "export", directory, "--output", tmp_path / "files")
     assert (tmp_path / "files" / "pttt_pl0.zip").exists()
     with pytest.raises(SystemExit) as end:
-        main(["learn", "xfp", "--game", MINI, "--run", "a.b", "--data", str(tmp_path)])
+        main(["lab", "learn", "xfp", "--game", MINI, "--run", "a.b", "--data", str(tmp_path)])
     assert end.value.code and capsys.readouterr().err.startswith("--run: name is 'a.b', but must be")
 
 

@@ -54,7 +54,9 @@ def test_the_page_shows_each_run(tmp_path):
     compare(directories, tmp_path)
     page = (tmp_path / "comparison.html").read_text()
     assert "xfp" in page and "Lanctot et al. 2009" in page and "Uniform play has" in page
-    assert "The lowest gap at the end is" in page and "after 0 seconds" not in page and "0 min" not in page
+    assert (
+        "The lowest mean exploitability at the end is" in page and "after 0 seconds" not in page and "0 min" not in page
+    )
     assert (tmp_path / "comparison.svg").read_bytes().startswith(b"<?xml")
     first = (tmp_path / "comparison.svg").read_bytes()
     compare(directories, tmp_path)
@@ -84,13 +86,13 @@ def test_findings_follow_from_the_rows():
         "loses": ({}, rows_of(0.7, 0.7, 0.7, 0.71, seconds=(5, 6, 7, 50))),
     }
     found = findings_of(runs, 0.6)
-    assert found[0] == "The lowest gap at the end is 0.03, by rests after 4 seconds."
+    assert found[0] == "The lowest mean exploitability at the end is 0.030, by rests after 4 seconds."
     assert found[1] == "No better than uniform play (0.600) at the end: loses."
-    assert found[2] == "At 4 seconds, when all were still running: rests 0.03."
-    assert found[3].startswith("By 28 touched states, the fewest that a run ended with: rests 0.03. ")
+    assert found[2] == "At 4 seconds, when all were still running: rests 0.030."
+    assert found[3].startswith("By 28 touched states, the fewest that a run ended with: rests 0.030. ")
     assert found[4].endswith("to the power of: falls -1.0.")
     assert found[5] == "The gap hardly falls any more: rests."
-    assert found[6] == "The average against the last iterate: rests 0.03 against 0.2."
+    assert found[6] == "The average against the last iterate: rests 0.030 against 0.20."
     assert found[7].startswith("The value of the game is between 0.47000, which player 0's strategy of rests gets")
     assert len(found) == 8 and "and 0.53000, the most that anybody gets against player 1's of rests" in found[7]
     alone = findings_of({"falls": runs["falls"]}, 0.6)

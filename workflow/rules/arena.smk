@@ -9,10 +9,6 @@ ARENA_DIR = "data/arena"
 DECISIONS.reserve(ARENA_DIR)
 
 
-localrules:
-    arena,
-
-
 rule arena:
     input:
         f"{ARENA_DIR}/report.html",

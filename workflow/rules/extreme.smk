@@ -17,10 +17,6 @@ DECISIONS.reserve(EXTREME_DIR)
 workflow.global_resources.setdefault("timed_bots", len(cores_with_memory(EXTREME.memory_mb)))
 
 
-localrules:
-    extreme,
-
-
 rule extreme:
     input:
         f"{EXTREME_DIR}/standings.json",

@@ -13,10 +13,6 @@ FRONTIER_DIR = str(frontier.directory_of(FRONTIER))
 DECISIONS.add(FRONTIER_DIR, partial(frontier.requests, FRONTIER), prefix="frontier_")
 
 
-localrules:
-    frontier,
-
-
 rule frontier:
     input:
         f"{FRONTIER_DIR}/solve.json",

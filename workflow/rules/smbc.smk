@@ -21,10 +21,6 @@ except PtttError as error:
 DECISIONS.add(SMBC_DIR, partial(pipeline.requests, SMBC), prefix="smbc_")
 
 
-localrules:
-    smbc,
-
-
 rule smbc:
     input:
         f"{SMBC_DIR}/solve.json",

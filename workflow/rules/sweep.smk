@@ -8,10 +8,6 @@ DECISIONS.reserve(SWEEP_DIR)
 CELLS = list(grid.cells(CONFIG, WINGS["sweep"]))
 
 
-localrules:
-    sweep,
-
-
 rule sweep:
     input:
         f"{SWEEP_DIR}/{grid.PAGE}",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pttt_ooc.cfr.solving.evaluation import check_layout
 from pttt_ooc.cfr.sweep import tree
 from pttt_ooc.cfr.sweep.engine import Engine, slice_arrays
+from pttt_ooc.cfr.sweep.tree import Reach, Slice
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.types import Interval
@@ -94,18 +95,46 @@ def assess(strategy: Strategy, engine: Engine, on_progress: Callable[[float], No
         raise ValueError(f"strategies are assessed without symmetry, but this index has {engine.index.symmetry!r}")
     check_layout(strategy, engine.index, strategy.player)
     engine = engine.in_precision(np.float64)
-    other = 1 - strategy.player
-    reach, i = engine.reach(strategy.player, strategy.probabilities), engine.index.players[other]
+    reach, other = engine.reach(strategy.player, strategy.probabilities), 1 - strategy.player
+    i, best = engine.index.players[other], float("nan")
+
+    def respond(n: int, part: Slice) -> None:
+        nonlocal best
+        engine.run(other, n, tree.best_values, part, tree.NO_CHOICES)
+        on_progress(1 - i.nodes_of(n).start / i.nodes)
+        best = float(part.nodes[0])
+
+    gradient = _find_gradient(reach, other, engine, respond)
+    return Assessment(strategy.player, best, reach.sequences, gradient)
+
+
+def gradient_against(strategy: Strategy, engine: Engine) -> Gradient:
+    """The gradient of the other player against a strategy.
+
+    On an index with symmetry, each sequence has its own payoff, which is that of its mirror images too; a plan's value
+    is then no dot product with the stored sequences.  For parameters and errors see :func:`assess`.
+    """
+    check_layout(strategy, engine.index, strategy.player)
+    engine = engine.in_precision(np.float64)
+    reach = engine.reach(strategy.player, strategy.probabilities)
+    return _find_gradient(reach, 1 - strategy.player, engine, lambda n, part: None)
+
+
+def _find_gradient(reach: Reach, player: int, engine: Engine, on_slice: Callable[[int, Slice], None]) -> Gradient:
+    """The gradient of `player` against a realization plan.
+
+    `on_slice` is called with each slice's number and its gradient, from the longest sequences to the shortest, and may
+    turn it into values.
+    """
+    i = engine.index.players[player]
     gradient = np.empty(i.sequences, engine.dtype)
     arrays = in_memory(slice_arrays(engine.index.players, engine.dtype))
-    ended = gradient[:0]  # payoffs of the slice below, of games that the strategy's player wins there
+    ended = gradient[:0]  # payoffs of the slice below, of games that the opponent wins there
     for n in reversed(range(i.slices)):
         s, part = arrays.of(i, n), gradient[i.sequences_of(n)]
-        engine.gradient_slice(other, n, reach, s)
+        engine.gradient_slice(player, n, reach, s)
         part[:] = s.sequences
-        engine.run(other, n, tree.add_child_values, s._replace(sequences=part, child_values=ended))
+        engine.run(player, n, tree.add_child_values, s._replace(sequences=part, child_values=ended))
         ended = s.nodes.copy()
-        engine.run(other, n, tree.best_values, s, tree.NO_CHOICES)
-        on_progress(1 - i.nodes_of(n).start / i.nodes)
-    best = float(arrays.nodes[0][0])
-    return Assessment(strategy.player, best, reach.sequences, Gradient(float(ended[0]), gradient))
+        on_slice(n, s)
+    return Gradient(float(ended[0]), gradient)

@@ -1,4 +1,4 @@
-"""Exact evaluation of two strategies: value, best responses, NashConv, exploitability."""
+"""Exact evaluation of one strategy or two: value, best responses, NashConv, exploitability."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.games.rules.catalogue import reference_value
 from pttt_ooc.games.structure.index import Index, Layout
-from pttt_ooc.games.structure.strategy import SlicedStrategy, Strategy
+from pttt_ooc.games.structure.strategy import SlicedStrategy, Strategy, uniform_strategy
 from pttt_ooc.types import Interval
 
 ROUNDING = 1e-9
@@ -36,7 +36,8 @@ class Evaluation:
     nashconv
         ``best_response_0 + best_response_1``, zero exactly at an equilibrium; rounding does not make it negative.
     exploitability_0, exploitability_1
-        How far each player's worst case is below the value of the game, at least 0; None if that value is unknown.
+        What each strategy loses against an opponent who knows it: the value of the game minus its worst case, at least
+        0, which is perfect; None if the value of the game is unknown.
     game_value
         The known interval that contains the value of the game; exploitability is measured from its middle.
     seconds
@@ -61,6 +62,34 @@ class Evaluation:
             exploitability_1=None if middle is None else max(self.best_response_0 - middle, 0.0),
             game_value=game_value,
         )
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """What one strategy gets against an opponent who knows it, exact up to rounding.
+
+    Attributes
+    ----------
+    player
+        The strategy's player.
+    worst_case
+        Expected payoff against the best response, from the player's point of view.
+    exploitability
+        The value of the game minus the worst case, at least 0, which is perfect; None if that value is unknown.
+    uniform_exploitability
+        The same of uniform play, for comparison.
+    game_value
+        The known interval that contains the value of the game; exploitability is measured from its middle.
+    seconds
+        Wall time.
+    """
+
+    player: int
+    worst_case: float
+    exploitability: float | None
+    uniform_exploitability: float | None
+    game_value: Interval | None
+    seconds: float
 
 
 def intersect(proved: Interval, reference: Interval | None) -> Interval:
@@ -135,6 +164,21 @@ class ProfileEvaluator:
         assert not value > best_0 + ROUNDING and not -value > best_1 + ROUNDING, "no strategy beats a best response"
         found = Evaluation(value, best_0, best_1, max(best_0 + best_1, 0.0), None, None, None, seconds)
         return found.against(game_value or reference_value(self.engine.index.game))
+
+    def worst_case(self, strategy: Strategy, game_value: Interval | None) -> WorstCase:
+        """Evaluate one strategy and then uniform play, which overwrites the strategy's array."""
+        begun, player = time.perf_counter(), strategy.player
+        middle = sum(game_value) / 2 * (1 if player == 0 else -1) if game_value else None
+        worst = -self._response(strategy)
+        uniform = -self._response(uniform_strategy(strategy.index, player, into=strategy.probabilities))
+        mine, theirs = (None if middle is None else max(middle - each, 0.0) for each in (worst, uniform))
+        return WorstCase(player, worst, mine, theirs, game_value, time.perf_counter() - begun)
+
+    def _response(self, strategy: SlicedStrategy) -> float:
+        """The value of the other player's best response to a strategy, from the other player's point of view."""
+        self._done, self._on_share = 0, lambda share: None
+        check_layout(strategy, self.engine.index, strategy.player)
+        return self._responses(1 - strategy.player, (strategy, strategy), with_value=False)[1]
 
     def _responses(
         self, player: int, strategies: tuple[SlicedStrategy, SlicedStrategy], with_value: bool

@@ -1,8 +1,8 @@
-"""Linear programs whose bases are wanted, solved by HiGHS: the one place that sets it up.
+"""Linear programs with their bases, solved by HiGHS; only this module sets HiGHS up.
 
-HiGHS keeps a scheduler for each thread of a process, of as many threads as the first program there asked for, and
-refuses a program that asks for another number.  Others in the process may use HiGHS, too, and so each program runs on a
-thread of its own, with a scheduler of its own: it neither meets another's settings nor leaves any.
+In each thread of a process, HiGHS keeps a scheduler with the number of threads that the first program asked for, and
+refuses a program that asks for another number.  Other code in the process may use HiGHS too.  So each program runs on
+a thread of its own, with its own scheduler: it finds no other settings, and leaves none behind.
 
 It needs ``highspy``, an extra that is imported when it is used.
 """
@@ -22,12 +22,12 @@ from pttt_ooc.errors import PtttError
 Floats = NDArray[np.float64]
 Statuses = NDArray[np.int8]
 Basis = tuple[Statuses, Statuses]
-"""Of columns and rows: 0 at the lower end, 1 basic, 2 at the upper end, 3 free at 0, 4 not basic."""
+"""Statuses of columns and rows: 0 at the lower bound, 1 basic, 2 at the upper bound, 3 free at 0, 4 nonbasic."""
 
 LOWER, BASIC, UPPER, NOT_BASIC = 0, 1, 2, 4
 
 _ALWAYS = {"log_to_console": False, "threads": 1}  # more threads would need the parallel simplex method
-_TOLD = "ERROR:", "WARNING:"  # what lines of HiGHS begin with that are no progress
+_TOLD = "ERROR:", "WARNING:"  # how HiGHS begins a line that reports a problem
 
 
 class UnsolvedError(PtttError):
@@ -46,14 +46,14 @@ class UnsolvedError(PtttError):
 
 
 class ColumnProgram(NamedTuple):
-    """A program, maximised: its matrix column by column, and the lower and upper ends of columns and rows.
+    """A program, maximised: its matrix column by column, and the lower and upper bounds of columns and rows.
 
     Attributes
     ----------
     costs : float64 (c,)
         Of columns.
     columns, rows : two float64 (c,) and (r,)
-        Their ends.
+        Their bounds.
     starts, entry_rows, entries : int32 (c + 1,), int32, float64
         The matrix.
     """
@@ -120,7 +120,7 @@ def solver_of(program: ColumnProgram, options: Mapping[str, Any], words: list[st
     model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     model.a_matrix_.start_, model.a_matrix_.index_ = program.starts, program.entry_rows
     model.a_matrix_.value_ = program.entries
-    base: Any = highspy.Highs.__base__  # its Python class prints a banner, and holds itself: memory would stay
+    base: Any = highspy.Highs.__base__  # its Python class prints a banner, and is never freed
     solver = base()
     solver.setOptionValue("log_to_console", False)  # before anything is said
     solver.setCallback(lambda kind, message, *rest: words.append(message), None)

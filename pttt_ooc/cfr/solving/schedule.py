@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.commits import ResumableState
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.errors import StoreError
@@ -111,7 +112,7 @@ def end_sentence(stopped_by: str, iteration: int, nashconv: float, config: Solve
         return ""
     limit = f"{stopped_by}: {getattr(config, stopped_by):g}"
     later = ", since another one would end later" if stopped_by == "max_minutes" else ""
-    return f"Stopped by {limit} after iteration {iteration}{later}; the gap is {nashconv:.2e}. A higher limit goes on."
+    return f"Stopped by {limit} after iteration {iteration}{later}; the gap is {gap(nashconv)}. A higher limit goes on."
 
 
 def _ends_of(run: Commit, *others: str) -> str:

@@ -116,7 +116,7 @@ def solve(
     # The state on disk: all zeros, or a saved run that this configuration can continue.
     with ResumableState.open(work, leaves(state_arrays(engine.index, config)), fingerprint, choose) as state:
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
-        # The user hears where the iterations begin, and then they go on until a target or budget is reached.
+        # The user is told where the iterations begin; they go on until the target or a budget is reached.
         run = SolveRun(engine, config, state, arrays, on_progress=on_progress, keeper=keeper, on_part=on_part)
         for sentence in start_sentences(state, config):
             on_start(sentence)
@@ -306,7 +306,7 @@ class SolveRun:
             yield row
 
     def _iterate(self) -> None:
-        """One iteration of the solver, whose passes over the state are told."""
+        """Do one iteration of the solver, and report its passes over the state."""
         regrets, sums = (sum(each.values()) for each in self._bytes)
         self._done, self._to_do = 0, (2 if self.solver.has_reaches else 3) * regrets + sums
         self._at_work = f"iteration {self.solver.iteration + 1}"

@@ -1,8 +1,8 @@
 """The solver: iterations of an update rule, alternating or simultaneous.
 
 An iteration is counterfactual regret minimisation as in the paper (see :mod:`.textbook`), on arrays: regrets of the
-counterfactual values against the opponent's plan, the strategy that they define, and its part in the average.  When it
-is evaluated, saved and ended is a matter of the run: :mod:`.solve_run`.
+counterfactual values against the opponent's plan, the strategy that they define, and its part in the average.  The run,
+:mod:`.solve_run`, decides when it is evaluated, saved and ended.
 """
 
 from __future__ import annotations

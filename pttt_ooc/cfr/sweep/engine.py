@@ -94,7 +94,7 @@ def slice_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> SliceArra
 
 
 class Workers:
-    """The threads of one or more engines; they end when nobody has them any more.
+    """The threads of one or more engines; they end with the last of these engines.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Workers:
         self.count, self.pool = count, ThreadPoolExecutor(count)
 
     def limit(self, count: int) -> None:
-        """Limit the number of threads from now on; what is being done by the present ones goes on."""
+        """Limit the number of threads from now on; the present ones finish their work."""
         if count < self.count:
             self.count, self.pool = count, ThreadPoolExecutor(count)
 

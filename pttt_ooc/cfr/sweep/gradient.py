@@ -121,7 +121,7 @@ def _separate(together, size, lanes):
 
 @piece
 def find_rows(source, rows, width, found):
-    """Write, as bits of words, which rows of `width` cells have non-zero cells; return whether any row has."""
+    """Mark in the bits of `found` which rows of `width` cells have non-zero cells; return whether any row has."""
     any_row = False
     found[: (rows + WORD - 1) // WORD] = 0
     for row in range(rows):
@@ -237,7 +237,7 @@ def receive(views, chosen, tree, source_tree, source, groups, patterns, operator
     scratch
         Working arrays of the thread.
     """
-    # The receiver's part of the slice begins at zero.
+    # The receiver's part of the slice is set to zero.
     for view in views:
         into.nodes[tree.node_start[view] - into.first_node : tree.node_start[view + 1] - into.first_node] = 0
         first = tree.sequence_start[view] - into.first_sequence

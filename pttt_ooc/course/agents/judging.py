@@ -1,4 +1,4 @@
-"""Judging an agent: the check, whether it plays at all, and the games against the opponents, which make its score."""
+"""Judging an agent: a check that it plays at all, then the games against the opponents, which make its score."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def judge(
 ) -> Verdict:
     """Check an agent by a game as each side against random moves; if it makes no fault, play against the opponents.
 
-    In the check, a fault rejects the file; afterwards it loses its game and nothing else.
+    A fault in the check rejects the file; a later fault loses one game and nothing else.
 
     Parameters
     ----------
     conditions
-        How agents are run, with the core.
+        How agents are run, and on which core.
     tell
         Called with the share of the games that are played.
     stopping
-        Breaks off when it is set.
+        Breaks the judgement off when it is set.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def meet(
     conditions: Conditions,
     stopping: threading.Event | None = None,
 ) -> dict[str, int]:
-    """Let two teams' agents play: wins, draws and losses of the first, and the games that ended by a fault.
+    """Let two teams' agents play; returns the first one's wins, draws and losses, and how many games a fault ended.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The queue of agents: which one is judged next; the web process reads it, too."""
+"""The queue of agents: which one is judged next. The web process reads it, too."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from pttt_ooc.course.data.rules import AGENTS
 
 
 def line(session: Session) -> list[Agent]:
-    """The agents without a verdict in the order of their judgement, as far as it is known.
+    """The agents without a verdict, in the order in which they would be judged now.
 
     First come those of teams that have none judged, then those of the team whose last verdict is longest ago; see
-    :func:`pttt_ooc.course.data.queue.line`.  What had a verdict before comes after all that had none.
+    :func:`pttt_ooc.course.data.queue.line`.  Agents that are judged again come after all others, and agents of teams
+    that everybody has left come last.
     """
     waiting = session.scalars(select(Agent).where(Agent.status.in_(UNFINISHED)).order_by(Agent.id)).all()
     served = latest_of_teams(session, Agent, Agent.changed_at, Agent.status.not_in(UNFINISHED))

@@ -1,4 +1,4 @@
-"""What an assignment of agents has of its own: the key ``settings`` in ``course.yaml``."""
+"""The settings that only assignments of agents have: the key ``settings`` in ``course.yaml``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALIVE = "worker.agents"
 """The file in the data directory that the worker touches every few seconds."""
 
 OUTSIDE = ("file", "engine")
-"""Agents that are programs of somebody else, which would run without walls."""
+"""Agents that run somebody else's program, which would have no walls."""
 
 Even = Annotated[int, Field(ge=2, le=1000, multiple_of=2), BeforeValidator(number)]
 Seconds = Annotated[float, Field(ge=0.001, le=3600), BeforeValidator(number)]
@@ -82,7 +82,7 @@ def settings_of(value: Any) -> AgentSettings:
 
 
 def check_playable(settings: AgentSettings) -> None:
-    """Raise a CourseError if the game or an opponent cannot be, or a clock decides what an opponent plays."""
+    """Raise a CourseError if the game or an opponent does not exist, or an opponent's moves depend on a clock."""
     from pttt_ooc.other_games.arena.agents.catalogue import agent
     from pttt_ooc.other_games.arena.games.base import ArenaError
     from pttt_ooc.other_games.arena.games.catalogue import game

@@ -30,7 +30,7 @@ class Row:
     Attributes
     ----------
     league
-        Share of the points in the head-to-head, over the games that are played; None: none yet.
+        Share of the points in the head-to-head games played so far; None before the first one.
     met
         Number of teams that it has met.
     results
@@ -46,7 +46,7 @@ class Row:
 
 
 def agent_candidates(session: Session, assignment: Assignment) -> Candidates:
-    """What may count for an assignment of agents: accepted, and begun within the team's dates."""
+    """The agents that may count for an assignment: accepted, and begun within their team's dates."""
     agents = select(Agent).where(Agent.status == ACCEPTED, Agent.assignment_id == assignment.id)
     rows = session.scalars(agents.where(Agent.ruling != WITHDRAWN))
     return within_dates(session, assignment, ((row, 0, None if row.score is None else -row.score) for row in rows))
@@ -62,9 +62,9 @@ def playing_agents(
     Parameters
     ----------
     until
-        Only what had begun to be uploaded by then; None: all.
+        Only agents whose upload had begun by then; None: all.
     public
-        Only what is not hidden from others.
+        Only agents that are not hidden from others.
     """
     out = out_of(session, assignment)
     hidden = set(session.scalars(select(Agent.id).where(Agent.ruling == HIDDEN))) if public else set()
@@ -93,10 +93,9 @@ def standings(
     Parameters
     ----------
     team, everything
-        What is hidden, and while they are frozen what was uploaded since, counts for the team that looks only, or with
-        `everything`.
+        Hidden agents, and agents uploaded since a freeze began, count only for their own `team`, or with `everything`.
     at
-        Of what had begun to be uploaded by then; None: now.
+        Only agents whose upload had begun by then count; None: all.
     """
     until = min((time for time in (_frozen_since(assignment, everything), at) if time is not None), default=None)
     playing = playing_agents(session, data, assignment, until, public=not everything)
@@ -121,13 +120,13 @@ def _frozen_since(assignment: Assignment, everything: bool) -> float | None:
 
 
 def some_hidden(session: Session, assignment: Assignment) -> bool:
-    """Whether somebody sees other standings than others, though they are not frozen."""
+    """Whether readers see different standings even without a freeze, because agents are hidden."""
     hidden = select(Agent.id).where(Agent.assignment_id == assignment.id, Agent.ruling == HIDDEN).limit(1)
     return session.scalar(hidden) is not None
 
 
 def revision(session: Session, assignment: Assignment) -> str:
-    """A text that changes with the standings, with what is judged, and each hour."""
+    """A text that changes with the standings, with each change of an agent, and each hour."""
     own, now = Agent.assignment_id == assignment.id, time.time()
     agents = session.execute(select(func.count(), func.max(Agent.changed_at)).where(own)).one()
     met = session.execute(select(func.count(), func.sum(AgentMatch.wins), func.sum(AgentMatch.draws))).one()
@@ -184,11 +183,11 @@ def _visible_agents(session: Session, assignment: Assignment, team: int | None, 
 
 
 FOLDER, TRIES = "agents.tries", 3
-"""The directory in a course's that counts the failed tries of matches, and after how many a match is drawn by rule."""
+"""The folder in a course's directory that counts failed tries; after so many a match is drawn by rule."""
 
 
 def tries_in(data: Path) -> Tries:
-    """The tries of the matches that the machine has broken off, by :func:`match_name`."""
+    """The tries of matches that the machine broke off, by :func:`match_name`."""
     return Tries(data / FOLDER, TRIES)
 
 
@@ -218,12 +217,12 @@ def head_to_head(session: Session, numbers: Iterable[int]) -> dict[tuple[int, in
 
 
 def missing(session: Session, numbers: Iterable[int], without: tuple[int, int] | None = None) -> tuple[int, int] | None:
-    """A pair of these agents that has not met yet, the lower number first; those that are there longest come first.
+    """A pair of these agents that has not met yet, the lower number first; the oldest agents come first.
 
     Parameters
     ----------
     without
-        A pair that is not looked for.
+        A pair to leave out.
     """
     there = sorted(numbers)
     met = {*head_to_head(session, there), without}

@@ -37,7 +37,7 @@ def program_of(storage: Storage, agent: Agent, settings: AgentSettings) -> BotPr
     OSError
         If its file is lost.
     ProgramError
-        If it is no program in Python.
+        If it is not a program in Python.
     """
     content = storage.upload(agent.file).read_bytes()
     return program(agent.given, content, settings.sandbox, settings.conditions.python)
@@ -68,7 +68,7 @@ def verdict_on(
     """
     from pttt_ooc.course.agents.judging import judge
 
-    # A file that is no program is rejected at once, without a game.
+    # A file that is not a program is rejected at once, without a game.
     try:
         handed_in = program_of(storage, agent, settings)
     except ProgramError as error:
@@ -83,7 +83,7 @@ def verdict_on(
             found = asdict(judge(handed_in, settings, replace(settings.conditions, core=core), tell, stopping))
         except StoppedError:
             raise Stopped from None
-    # The verdict as columns; of long texts the end is kept, where the error is.
+    # The verdict as columns.  Long texts keep their end, where the error is.
     status = ACCEPTED if found.pop("accepted") else REJECTED
     for name in ("detail", "printed"):
         found[name] = found[name][-_LONGEST_TEXT:]

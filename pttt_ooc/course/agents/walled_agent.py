@@ -1,4 +1,4 @@
-"""A team's agent in games of the arena: a process behind walls, as bots have it, for each game a new one."""
+"""A team's agent in games of the arena: for each game a new process behind walls, like a bot's."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FUNCTION, FORM = "choose", "choose(legal, state)"
 
 
 class WalledAgent:
-    """An agent as the arena's referee asks it; compare
+    """An agent that the arena's referee asks for moves; compare
     :class:`pttt_ooc.other_games.arena.matches.agent_processes.LocalAgent`.
 
     Parameters
     ----------
     program
-        The file.
+        The agent's file.
     conditions
         How it is run.
     stopping
@@ -50,7 +50,7 @@ class WalledAgent:
         self.printed = ""
 
     def begin(self, seed: tuple[int, ...]) -> None:
-        """Start a game: run the file in a new process.  What it does wrong in there, the next question tells."""
+        """Start a game: run the file in a new process.  If that fails, the next :meth:`choose` raises the error."""
         self.close()
         self.forfeit = None
         drawn = int(np.random.SeedSequence(seed).generate_state(1)[0])
@@ -73,8 +73,8 @@ class WalledAgent:
 
         Raises
         ------
-        BotForfeitError
-            Of the arena, if the agent has failed, or is too slow, or answers no whole number.
+        ForfeitError
+            If the agent has failed, is too slow, or does not answer with the number of a move.
         """
         assert self._process is not None
         if self.forfeit is not None:

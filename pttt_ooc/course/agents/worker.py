@@ -1,4 +1,4 @@
-"""The worker of agents: judges those without a verdict, one after the other; then it plays the head-to-head.
+"""The worker of agents: judges agents without a verdict one after the other, then plays the head-to-head.
 
 It is the only process of a course that runs agents, and it runs them behind walls.
 """
@@ -40,7 +40,7 @@ from pttt_ooc.other_games.extreme.cores import free_cores, taken_core
 from pttt_ooc.site.service.pulse import Pulse
 
 log = logging.getLogger("pttt.agents.worker")
-_FAILURE_SECONDS = 10.0  # seconds after a failure, such as of the machine
+_FAILURE_SECONDS = 10.0  # seconds to wait after a failure, for example of the machine
 _TELL_SECONDS = 0.4  # seconds between two writes of the progress
 
 
@@ -83,7 +83,7 @@ class Worker:
             self._queue.put_back(agent.id, progress=0.0)
             raise Stopped from None
         except (PtttError, OSError):
-            counts = can_play(settings.conditions, self._stopping)  # else it has nothing to do with this agent
+            counts = can_play(settings.conditions, self._stopping)  # if not, the agent is not to blame
             self._queue.put_back(agent.id, counts=counts, progress=0.0)
             raise
         except Exception:
@@ -99,7 +99,7 @@ class Worker:
             while (agent := next_up(session)) is not None:
                 if self._queue.begin(agent, CHECKING):
                     assignment = session.get(Assignment, agent.assignment_id)
-                    assert assignment is not None  # its agents go with it
+                    assert assignment is not None  # agents are deleted with their assignment
                     return agent, settings_of(assignment.settings)
                 session.flush()
         return None
@@ -124,7 +124,7 @@ class Worker:
     # The head-to-head
 
     def play_next(self) -> bool:
-        """Play the next match of two teams' agents, while none waits for a verdict; returns whether there was one."""
+        """Play the next match of two teams' agents, if there is one; returns whether there was."""
         found = self._next_match()
         if found is None:
             return False
@@ -168,7 +168,7 @@ class Worker:
         return True
 
     def _next_match(self) -> tuple[tuple[Agent, Agent], AgentSettings, bool] | None:
-        """Two agents that are to meet, how, and whether all others of their assignment that count have met."""
+        """Two agents that must meet, their settings, and whether all other pairs that count there have met."""
         with self._database.reading() as session:
             for assignment in all_assignments(session, AGENTS):
                 settings = settings_of(assignment.settings)

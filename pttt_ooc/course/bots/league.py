@@ -18,7 +18,7 @@ from pttt_ooc.other_games.extreme.settings import Terms
 from pttt_ooc.other_games.extreme.walls import ExtremeError
 
 FOLDER = "leagues"
-"""The directory in a course's directory that has those of its further leagues."""
+"""The folder in a course's directory that holds the directories of its further leagues."""
 
 FILE = "extreme.yaml"
 """The file in a course's directory that gives it a league."""
@@ -92,7 +92,7 @@ class LeagueSettings(Terms):
 
     @property
     def has_begun(self) -> bool:
-        """Whether the tournament has begun; then no bots are taken."""
+        """Whether the tournament has begun; from then on no bots are taken."""
         return self.begins is not None and time.time() >= self.begins.timestamp()
 
 
@@ -102,7 +102,7 @@ def league_directory(data: Path, name: str | None) -> Path:
 
 
 def further_directory(data: Path, name: str | None) -> Path:
-    """As :func:`league_directory`, made if it is missing; ExtremeError if the name cannot be one."""
+    """Like :func:`league_directory`, and makes it if it is missing; ExtremeError if the name is not allowed."""
     if name is not None and not re.fullmatch(r"[a-z][a-z0-9-]{0,39}", name):
         raise ExtremeError(f"{name!r} cannot be a league's name: it has 1 to 40 small letters, digits and hyphens.")
     directory = league_directory(data, name)
@@ -111,13 +111,13 @@ def further_directory(data: Path, name: str | None) -> Path:
 
 
 def course_of(directory: Path) -> Path:
-    """The course's directory, of which this is the directory of a league."""
+    """The directory of the course to which this league's directory belongs."""
     above = directory.resolve().parent
     return above.parent if above.name == FOLDER else directory
 
 
 class League:
-    """The files of a league in a course's directory, or of a further one, which has no games of people.
+    """The files of a course's own league, or of a further league, which offers no games for people.
 
     Parameters
     ----------

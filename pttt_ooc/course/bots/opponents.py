@@ -18,7 +18,7 @@ from pttt_ooc.site.service.answerer import AnswersByKind
 
 
 class TeamOpponents:
-    """A team's latest accepted bot, which no other team can play against, and the package's own.
+    """A team's latest accepted bot, which no other team can play against, and the package's own bots.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class TeamOpponents:
         self.conditions = league.settings.conditions
 
     def choices(self, owner: str) -> Sequence[Choice]:
-        """The team's bot, if one is accepted, and the package's own."""
+        """The team's bot, if one is accepted, and the package's own bots."""
         bot = self._bots.playing_bot(_team(owner))
         own = [] if bot is None else [Choice(OWN, f"your team's bot {bot.id}, {bot.file}")]
         return [*own, *house_choices()]
@@ -51,7 +51,7 @@ class TeamOpponents:
 
 
 def _team(owner: str) -> int:
-    """The number of a team whose key this is; see :func:`~pttt_ooc.other_games.extreme.pages.part.key_of`."""
+    """The number of the team with this key; see :func:`~pttt_ooc.other_games.extreme.pages.part.key_of`."""
     return int(owner.removeprefix("t"))
 
 

@@ -1,7 +1,7 @@
 """The practice league of a course: until the tournament begins, the worker lets the latest bots play on idle cores.
 
-Checks of bots come first: there are as many matches at a time as the machine holds, and practice has the seats that
-they leave.
+Checks of bots come first: the machine has seats for a number of matches, and practice gets the seats that checks leave
+free.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # its statistics are imported with the first match, where a m
 
 
 class Leave(threading.Event):
-    """Set when a practice match is to be broken off: there is a check, or practice is over.
+    """Set when a practice match must be broken off, because a check needs its seat or practice is over.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ class Leave(threading.Event):
         self._over = over
 
     def is_set(self) -> bool:
-        """Whether the match is to be broken off."""
+        """Whether the match must be broken off."""
         return super().is_set() or self._over()
 
 
 class Seats:
-    """The matches that may be played at the same time.
+    """Seats for the matches that are played at the same time.
 
     Parameters
     ----------
     most
-        How many.
+        Number of seats.
     over
         Whether practice is over: then no match begins, and those under way are broken off.
     """
@@ -78,7 +78,7 @@ class Seats:
 
     @contextmanager
     def check(self) -> Iterator[None]:
-        """A seat for a check, at once; if it is one too many, the latest practice match is broken off."""
+        """A seat for a check, at once; if none is free, the latest practice match is broken off."""
         with self._lock:
             self._checks += 1
             staying = [match for match in self._matches if not match.is_set()]
@@ -118,9 +118,9 @@ class PracticeWork:
     Parameters
     ----------
     database
-        The course's, for the names of teams.
+        The course's database, for the names of teams.
     seats
-        Where practice matches wait for checks.
+        The seats, which practice matches leave to checks.
     """
 
     def __init__(self, league: League, bots: Bots, database: Database, seats: Seats) -> None:
@@ -161,7 +161,7 @@ class PracticeWork:
             return self._open_practice().play_next(teams, content, free_cores(), leave)
 
     def _keep_frozen(self) -> None:
-        """Before the first match after a freeze, keep what has been played; what is unveiled is deleted."""
+        """Before the first match after a freeze, copy what has been played; copies of earlier freezes are deleted."""
         with self._database.reading() as session:
             since = frozen_since(session, BOTS, further=self._league.name)
         kept = None if since is None else self._league.frozen_practice(since)
@@ -192,7 +192,7 @@ def names_of(database: Database) -> dict[int, str]:
 
 
 def copy_practice(source: Path, target: Path) -> None:
-    """Keep a practice league as it is, whole or not at all; its files, which never change, are linked."""
+    """Copy a practice league, whole or not at all; its files never change, so they are linked."""
     made = target.with_name(f"{target.name}.new")
     remove(made)
     for folder in ("matches", "curves"):

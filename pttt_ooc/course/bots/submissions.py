@@ -1,6 +1,6 @@
 """The bots that teams have handed in: files and verdicts, in an SQLite database.
 
-A file and its row are one commit: what was confirmed is never lost.
+A file and its row are committed together, so that a confirmed bot is never lost.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from pttt_ooc.site.service.sqlite import PlayDatabase
 
 UNCHECKED = "THE SERVER COULD NOT CHECK IT"
 MISSING = "THE SERVER LACKS A MODULE"
-"""The verdict on a bot that imports a module that is allowed and missing.
+"""The verdict on a bot that imports an allowed module that the server lacks.
 
-The same file may be handed in again then, and after :data:`UNCHECKED`.
+The same file may be handed in again after this verdict, and after :data:`UNCHECKED`.
 """
 MOST = 200
-"""Bots that are kept for each team; the oldest others are deleted, but not the latest accepted one."""
+"""How many bots of each team are kept; older ones are deleted, but never the latest accepted one."""
 
 
 class LeagueTables(DeclarativeBase):
@@ -54,7 +54,7 @@ class Bot(Judged, LeagueTables):
     python, why
         The Python that runs it, and the reason.
     changes
-        Changes of the conversion from Python 2.
+        What the conversion from Python 2 changed.
     message, detail, printed, moves, load_seconds, slowest, warnings, breaches
         See :class:`pttt_ooc.other_games.extreme.bot_check.Finding`.
     """
@@ -106,7 +106,7 @@ class Bots:
     Raises
     ------
     StoreError
-        If the database cannot be used; so do the methods.
+        If the database cannot be used; the methods raise it, too.
     """
 
     def __init__(self, league: League) -> None:
@@ -128,7 +128,7 @@ class Bots:
 
     def _check(self, session: Session, team: Team, ahead: int = 0) -> None:
         if self._settings.has_begun:
-            raise SubmissionError("The tournament has begun; no bots are taken any more.", 409)
+            raise SubmissionError("The tournament has begun; it is too late to hand in a bot.", 409)
         s = self._settings
         limits = Limits("bots", s.bots_per_hour, s.waiting_per_team, daily=s.bots_per_day)
         check_limits(session, Bot, team, limits, ahead)
@@ -144,7 +144,7 @@ class Bots:
         Raises
         ------
         SubmissionError
-            If the team may not hand in one now.
+            If the team may not hand in a bot now.
         """
         digest, now = hashlib.sha256(content).hexdigest(), time.time()
         with self.database.writing() as session:
@@ -183,7 +183,7 @@ class Bots:
         return session.scalar(accepted.order_by(Bot.id.desc()).limit(1))
 
     def playing_bot(self, team: int) -> Bot | None:
-        """A team's latest accepted bot, which plays for it."""
+        """A team's latest accepted bot that is not withdrawn: it plays for the team."""
         with self.database.reading() as session:
             return self._latest(session, team)
 
@@ -214,7 +214,8 @@ class Bots:
     def _line(session: Session) -> list[Bot]:
         """The bots without a verdict in the order of their checks: the teams take turns.
 
-        Each team's first bot comes first; among these, the one of the team whose last check is longest ago.
+        Bots that are being checked come first, then each team's first bot, beginning with the team whose last check is
+        longest ago, then each team's second bot, and so on.
         """
         waiting = session.scalars(select(Bot).where(Bot.status.in_(UNFINISHED)).order_by(Bot.id)).all()
         begun = select(Bot.team_id, func.max(Bot.changed_at)).where(Bot.status != QUEUED).group_by(Bot.team_id)
@@ -237,7 +238,7 @@ class Bots:
         Parameters
         ----------
         under_way
-            Numbers of bots that are being checked; other begun checks have ended without a verdict.
+            Numbers of bots that are being checked; other checks that were begun have ended without a verdict.
         """
         with self.database.writing() as session:
             while True:
@@ -282,14 +283,16 @@ class Bots:
             return session.scalar(select(func.min(Bot.received_at)).where(Bot.status.in_(UNFINISHED)))
 
     def list_accepted(self) -> list[Bot]:
-        """All accepted bots, without their files."""
+        """All accepted bots that are not withdrawn, without their files."""
         with self.database.reading() as session:
             return list(session.scalars(select(Bot).where(*_PLAYS).order_by(Bot.id)))
 
     def rule(self, number: int, ruling: str) -> Bot:
-        """Withdraw a bot, or no longer; SubmissionError if there is none, or the tournament has begun."""
+        """Withdraw a bot, or undo that; SubmissionError if there is no such bot, or the tournament has begun."""
         if self._settings.has_begun:
-            raise SubmissionError("The tournament has begun with the bots of then; adjust the points instead.", 409)
+            raise SubmissionError(
+                "The tournament has begun, and its bots stay as they are; adjust the points instead.", 409
+            )
         with self.database.writing() as session:
             found = session.get(Bot, number)
             if found is None:
@@ -298,7 +301,7 @@ class Bots:
             return found
 
     def playing_bots(self, content: bool = False) -> list[Bot]:
-        """Each team's latest accepted bot, with its file if asked for."""
+        """The bot that plays for each team, with its file if asked for; see :meth:`playing_bot`."""
         latest = select(func.max(Bot.id)).where(*_PLAYS).group_by(Bot.team_id)
         query = select(Bot).where(Bot.id.in_(latest)).order_by(Bot.team_id)
         with self.database.reading() as session:

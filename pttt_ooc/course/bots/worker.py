@@ -1,5 +1,5 @@
-"""The league's worker: checks the bots that teams hand in, one of each team at a time, and plays the tournament,
-and practice matches before it.
+"""The league's worker: checks the bots that teams hand in, one of each team at a time; plays practice matches, and then
+the tournament.
 
 It is the only process of a course that runs bots, and it runs them behind walls.
 """
@@ -40,7 +40,7 @@ from pttt_ooc.other_games.extreme.walls import ExtremeError
 from pttt_ooc.site.service.pulse import Pulse
 
 log = logging.getLogger("pttt.extreme.worker")
-_FAILURE_SECONDS = 30.0  # seconds after a failure, such as of the machine
+_FAILURE_SECONDS = 30.0  # seconds to wait after a failure, for example of the machine
 
 
 class Worker:
@@ -49,7 +49,7 @@ class Worker:
     Parameters
     ----------
     database
-        The course's, for the names of teams.
+        The course's database, for the names of teams.
     stopping
         When it is set, the work under way is broken off.
     """
@@ -122,7 +122,7 @@ class Worker:
         return True
 
     def _counts(self, error: BaseException) -> bool:
-        """Whether a failed check counts as a try of the bot: not if our own bots cannot play here either."""
+        """Whether a failed check counts as a try of the bot; it does not if our own bots cannot play here either."""
         known = isinstance(error, PtttError | OSError)
         return not known or can_play(self.league.settings.conditions, self._stopping)
 

@@ -1,4 +1,4 @@
-"""The assignments of a course, and the facts of the course that are not about one of them."""
+"""The assignments of a course, and the facts of the course that hold for all of them."""
 
 from __future__ import annotations
 
@@ -37,17 +37,20 @@ class Term:
     timezone
         Name of the time zone in which dates are written and late days end.
     late_days
-        Late days without a reduction that each student has in all; see :mod:`pttt_ooc.course.data.choice`.
+        Free late days that each student has in all; see :mod:`pttt_ooc.course.data.choice`.
     aliases
         Whether public pages show aliases of teams.
     team_size
-        Students of a team that students make themselves; 0: instructors make the teams.
+        Most students of a team that students make themselves; 0: instructors make the teams.
+    show_solution
+        Whether students see the solutions of the games.
     """
 
     timezone: str = "UTC"
     late_days: int = 0
     aliases: bool = False
     team_size: int = 0
+    show_solution: bool = False
 
     @property
     def zone(self) -> ZoneInfo:
@@ -69,8 +72,8 @@ def set_term(session: Session, term: Term) -> None:
 def settle_assignments(database: Database, data: Path) -> None:
     """Give a course an assignment for each kind that it takes.
 
-    They have no dates and no rule: strategies and bots are taken as always.  Once for each kind: an assignment that was
-    removed does not come back.
+    They have no dates and no rule: strategies and bots are taken at any time.  This happens once for each kind: an
+    assignment that was removed does not come back.
     """
     wanted = [STRATEGIES, *([BOTS] if (data / LEAGUE).is_file() else [])]
     with database.reading() as session:
@@ -152,7 +155,7 @@ def _further(session: Session, kind: str) -> list[str]:
 def check_open(
     session: Session, kind: str, team: Team, at: float, name: str | None = None, further: str | None = None
 ) -> None:
-    """Raise a SubmissionError unless an assignment of this kind takes what the team began to upload at `at`.
+    """Raise a SubmissionError unless an assignment of this kind takes a file that the team began to upload at `at`.
 
     Nothing is taken from a team that everybody has left.
 
@@ -166,7 +169,9 @@ def check_open(
     if team.name == BASELINE:
         return
     if team.id in left_by_all(session):
-        raise SubmissionError(f"Everybody has left the team {readable_name(team.name)}; it hands in nothing.", 409)
+        raise SubmissionError(
+            f"Everybody has left the team {readable_name(team.name)}, so it can hand in nothing.", 409
+        )
     there = [one for one in all_assignments(session, kind) if name in (None, one.name) and further_of(one) == further]
     if not there:
         raise SubmissionError(f"No assignment of this course takes {kind}.", 409)
@@ -179,19 +184,19 @@ def check_open(
         raise SubmissionError(f"Uploads of {kind} begin at {readable_instant(min(coming), zone)}.", 409)
     ended = max(one.end for one in dates if one.end is not None)
     raise SubmissionError(
-        f"Uploads of {kind} had to begin until {readable_instant(ended, zone)}; this one is too late.", 409
+        f"Uploads of {kind} had to begin by {readable_instant(ended, zone)}; this one is too late.", 409
     )
 
 
 def veil(session: Session, at: float | None = None, game: str | None = None) -> float | None:
     """Since when the public standings of strategies are frozen; None if they are not.
 
-    What teams have begun to upload since then is shown to themselves only.
+    Submissions whose upload began since then are shown only to their own team.
 
     Parameters
     ----------
     at
-        None: now.
+        The instant; None: now.
     game
         A further game; None: the course's.
     """

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data.term_tables import LogLine
 
 CONSOLE = "console"
-"""Who did something by a command, on the server itself."""
+"""The log's name for somebody who used a command on the server itself."""
 
 
 def note(session: Session, by: str, what: str, **facts: Any) -> None:
-    """Add a line to the log, in the transaction that does what it says."""
+    """Add a line to the log, in the transaction that makes the change."""
     session.add(LogLine(at=time.time(), by=by, what=what, facts=facts))
 
 

@@ -27,7 +27,7 @@ class Cache:
     fresh
         Seconds for which an entry is returned without a look at the database.
     stale
-        Seconds for which it is still returned while the background checks it, and computes it anew if need be.
+        Seconds for which it is still returned while a thread checks it, and computes it anew if need be.
     """
 
     def __init__(self, fresh: float = 0.5, stale: float = 4.0) -> None:
@@ -63,7 +63,7 @@ class Cache:
         return self._renew(key, revision, make)
 
     def current(self, key: Hashable, revision: str, make: Callable[[], Made]) -> Made:
-        """An entry of just this revision, which is computed now unless it is there."""
+        """The entry of exactly this revision, computed now if it is missing."""
         entry = self._entries.get(key)
         return entry.made if entry is not None and entry.revision == revision else self._keep(key, revision, make())
 

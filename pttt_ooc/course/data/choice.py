@@ -1,12 +1,12 @@
 """Which of a team's submissions may count for an assignment, and who pays for late days.
 
 An assignment has slots: a strategy for each player, or one bot, or one report.  An *option* is a submission for each
-slot (or none), with the number of late days that it costs.  Of the options the one with most points counts.
+slot (or none), with the number of late days that it costs.  The option with the most points counts.
 
-Every person has some free late days.  A late upload that counts costs late days of everybody who was in the team then,
-and of everybody who is in it now; so many are free as the one of them has left who has the fewest.  Within one
-assignment a person pays once, the most of all teams.  So neither another team nor other members bring new late days.  A
-team whose members nobody has told pays for itself.
+Every person has some free late days.  A late upload that counts costs late days of everybody who was in the team then
+or is in it now; as many of them are free as the person with the fewest has left.  For one assignment a person pays only
+once, the most that any of their teams owes.  So a change of teams or members brings no new late days.  A team whose
+members are unknown pays for itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Candidate:
     number
         Of the submission.
     slot
-        Which part of the assignment it is.
+        Which part of the assignment it is for.
     at
         When its upload began.
     days
@@ -116,7 +116,7 @@ class TeamDates:
 
     @classmethod
     def of(cls, session: Session, assignment: Assignment) -> TeamDates:
-        """As the database says now."""
+        """The dates that the database has now."""
         until = {
             team: one.until
             for (team, number), one in extensions(session).items()
@@ -125,19 +125,19 @@ class TeamDates:
         return cls(assignment, until, term_of(session).timezone)
 
     def dates(self, team: int) -> Dates:
-        """Those of a team."""
+        """The dates of a team."""
         return self.assignment.dates.with_extension(self.until.get(team), zone_of(self.timezone))
 
 
 def within_dates(
     session: Session, assignment: Assignment, rows: Iterable[tuple[Judged, int, float | None]]
 ) -> Candidates:
-    """Of what was handed in, what was begun within its team's dates.
+    """The submissions whose upload began within their team's dates.
 
     Parameters
     ----------
     rows
-        Each with its slot, and what is measured of it, less being better; None: nothing.
+        Each with its slot and its figure, the lower the better; None: nothing is measured.
     """
     found: Candidates = defaultdict(list)
     zone, known = term_of(session).zone, cache(TeamDates.of(session, assignment).dates)
@@ -154,7 +154,7 @@ def within_dates(
 
 
 Payers = frozenset[int]
-"""Who pays: numbers of persons, or the number of a team below zero."""
+"""Who pays: the numbers of persons, or minus the number of a team."""
 
 
 @dataclass
@@ -164,7 +164,7 @@ class LateDays:
     Attributes
     ----------
     each
-        What each person has in all.
+        Free late days of each person in all.
     stays
         Who was in which team.
     """
@@ -175,18 +175,18 @@ class LateDays:
 
     @classmethod
     def of(cls, session: Session) -> LateDays:
-        """Before anything was handed in."""
+        """The late days before anything was handed in."""
         return cls(term_of(session).late_days, stays(session))
 
     def payers(self, team: int, option: Option | None = None) -> Payers:
-        """Who pays for what a team hands in; without an option, for what it would hand in now."""
+        """Who pays for a team's option; without one, for what the team would hand in now."""
         late = [] if option is None else [one.at for one in option.chosen.values() if one.days]
         found = self.stays.get(team, ())
         there = {one.person for one in found if one.until is None or any(one.holds(at) for at in late)}
         return frozenset(there) or frozenset({-team})
 
     def days_left(self, payers: Payers) -> int:
-        """How many late days all of them have left."""
+        """How many free late days the one with the fewest has left."""
         return min(self.each - self._spent.get(one, 0) for one in payers)
 
     def pay(self, bills: Iterable[tuple[Payers, int]]) -> None:

@@ -37,9 +37,9 @@ class Database:
     url
         An SQLAlchemy URL.
     game
-        Missing tables are made, for this game.
+        The game for which missing tables are made.
     prepared
-        Whether another process has made the tables; then nothing is looked at.
+        Whether another process has made the tables; then they are not checked.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Database:
             self.close()
             raise self._explain(error) from error
         except CourseError:
-            self.close()  # so that nothing of it is left beside a database of another format
+            self.close()  # so that SQLite leaves no files beside a database of another format
             raise
 
     def _prepare(self, session: Session, game: str) -> None:
@@ -141,7 +141,7 @@ def _engine(url: str) -> Engine:
 
 
 FORMAT = 7
-"""The format of the tables; no other one is read."""
+"""The format of the tables; no other format is read."""
 
 NUMBERS = "numbers"
 TableRow = tuple[str, dict[str, Any]]

@@ -31,14 +31,14 @@ def instant(text: str, zone: ZoneInfo) -> float:
     Raises
     ------
     CourseError
-        If it is no time, or the clock shows it never or twice on that day.
+        If it is not a time, or the clock never shows it on that day, or shows it twice.
     """
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
         time = None
     if time is None or len(text) < len(_EXAMPLE):
-        raise CourseError(f"{text!r} is no time; an example is {_EXAMPLE}.")
+        raise CourseError(f"{text!r} is not a time; an example is {_EXAMPLE}.")
     if time.tzinfo is not None:
         return time.timestamp()
     first, second = (time.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
@@ -67,8 +67,8 @@ def readable_instant(at: float, zone: ZoneInfo) -> str:
 def day_end(due: float, days: int, zone: ZoneInfo) -> float:
     """When late day number `days` ends; 0: the deadline itself.
 
-    A time that the clock shows twice is the second one; for one that it never shows, the clock is read as if it had not
-    been put forward.
+    If the clock shows this time twice, the second one is meant; if it never shows it, the clock is read as if it had
+    not been put forward.
     """
     return move_instant(due, timedelta(days=days), zone) if days else due
 
@@ -97,10 +97,10 @@ class Dates:
     Attributes
     ----------
     opens, due, closes
-        From when, until when without a reduction, and until when at all files are taken.  Without `closes`, the
+        From when files are taken, until when without a reduction, and until when at all.  Without `closes`, the
         deadline is the end.
     frozen, unveiled
-        Between these, public standings stay as they were.
+        Between these instants, public standings stay as they were.
     """
 
     opens: float | None = None
@@ -170,6 +170,6 @@ class LateCost:
 
 
 def late_cost(days: int, percent: float, own: int) -> LateCost:
-    """The cost of so many late days: `own` free days pay first, each other one costs `percent` of the points."""
+    """The cost of late days: `own` free days pay first, each further day costs `percent` of the points."""
     spent = min(days, own)
     return LateCost(spent, max(0.0, 1 - percent / 100 * (days - spent)))

@@ -1,4 +1,4 @@
-"""The directories of a course's further games: where they are, how they are made, who is in them, who answers."""
+"""The directories of a course's further games: where they are, how they are made, their teams and answerers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.errors import CourseError
 
 FOLDER = "games"
-"""The directory in a course's directory that has those of its further games."""
+"""The folder in a course's directory that holds the directories of its further games."""
 
 _ADDRESS = "answerer.address"
 """The file in a further game's directory with the address of its answerer's socket."""
@@ -85,9 +85,9 @@ def make_game(database: Database, data: Path, game: str) -> CourseSettings:
 
 
 def mirror_teams(course: Database, own: Database) -> None:
-    """Make the teams of a further game those of the course; with a team, its strategies go.
+    """Give a further game the course's teams; a removed team's strategies are deleted, a renamed one's stay.
 
-    Who has no standing in the game is told, too.
+    The game also learns which teams have no standing in it.
     """
     with own.reading() as session:
         game = session.get_one(Fact, "game").value
@@ -99,9 +99,19 @@ def mirror_teams(course: Database, own: Database) -> None:
         return
     with own.writing() as session:
         session.merge(Fact(name=MIRRORED, value=without_standing))
+        renamed = []
         for team in session.scalars(select(Team)).all():
-            if _names([team]) != _names([wanted[team.id]] if team.id in wanted else []):
-                session.delete(team)
+            now = wanted.get(team.id)
+            if now is None or (team.name != now.name and team.created_at != now.created_at):
+                session.delete(
+                    team
+                )  # numbers are never used again, but a new course may have taken the place of an old one
+            elif team.name != now.name:
+                renamed.append((team, now))
+                team.name = team.key = f"\0{team.id}"  # two teams may have swapped their names, which are unique
+        session.flush()
+        for team, now in renamed:
+            team.name, team.key = now.name, now.key
         session.flush()
         there = set(session.scalars(select(Team.id)))
         for number, team in wanted.items():

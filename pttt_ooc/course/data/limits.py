@@ -19,7 +19,7 @@ from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.arrival import Arrival
 
 HOUR, DAY = 3600.0, 86400.0
-_UNCOUNTED = 2  # times the limit of an hour: the limit of all files, also of those that do not count
+_UNCOUNTED = 2  # times the hourly limit: the limit for all files, also for those that do not count
 
 
 class SubmissionError(CourseError):
@@ -30,7 +30,7 @@ class SubmissionError(CourseError):
     status
         The status of HTTP that goes with the sentence.
     wait
-        Seconds after which it is worth another try; 0 if that is not known.
+        Seconds after which another try makes sense; 0 if that is not known.
     """
 
     def __init__(self, sentence: str, status: int = 429, wait: float = 0) -> None:
@@ -55,7 +55,7 @@ class Limits:
     daily
         Within 24 hours; None: as many as the hours allow.
     brought
-        The condition for a file of another team to count as one of a team's, by its number; None: none does.
+        For a team's number, the condition for another team's file to count as its own; None: no file does.
     """
 
     files: str
@@ -83,14 +83,14 @@ class _Window:
 
 @dataclass(frozen=True)
 class Quota:
-    """What a team may submit: of this hour's files and of its places in the queue, how many are left.
+    """What a team may still submit: how many of this hour's files and of its places in the queue are left.
 
     Attributes
     ----------
     daily
-        How many of the day's are left; None: there is no such limit.
+        How many of the day's files are left; None: there is no such limit.
     wait
-        Seconds until the next file can be made, or until one of this hour's counts no more; 0 if there are none.
+        Seconds until the next file can be made, or until one of this hour's stops counting; 0 if there are none.
     """
 
     hourly: int
@@ -100,7 +100,7 @@ class Quota:
 
     @property
     def left(self) -> int:
-        """How many files can be made now, apart from places in the queue."""
+        """How many files the team may make now, if the queue has places for them."""
         return self.hourly if self.daily is None else min(self.hourly, self.daily)
 
 
@@ -161,7 +161,7 @@ def _waiting(session: Session, table: type[Judged], team: Team) -> int:
 def _windows(
     session: Session, table: type[Judged], team: Team, limits: Limits, now: float
 ) -> list[tuple[_Window, list[float]]]:
-    """The limits, with :func:`_recent`: of what counts, and of all files of an hour, since all are kept."""
+    """The limits, each with its :func:`_recent`: for files that count, and for all files, since all are kept."""
     wanted = [_Window(limits.hourly, HOUR, "an hour", limits.counted)]
     if limits.counted is not None:
         wanted.append(_Window(_UNCOUNTED * limits.hourly, HOUR, "an hour", None))
@@ -173,9 +173,9 @@ def _windows(
 def _recent(
     session: Session, table: type[Judged], own: ColumnElement[bool], window: _Window, now: float
 ) -> list[float]:
-    """When the team has submitted what counts within the time before `now`, latest first, as many as it may.
+    """When the team submitted the files that count in the window before `now`, latest first, at most as many as it may.
 
-    Times to come, of a clock that has been put back since, do not count: the team would have to wait for them.
+    Times in the future, from before a clock was put back, do not count: the team would have to wait for them.
     """
     at = table.received_at
     counted = true() if window.counted is None else window.counted
@@ -188,9 +188,9 @@ def _recent(
 
 
 BYTES_PER_SECOND = 20_000
-"""As fast as an upload has to come, on average from its beginning to any moment."""
+"""How fast an upload has to come, on average from its beginning to any moment."""
 
-_COUNTED_SECONDS = 600.0  # the longest time by which the moment that counts is before the upload's end
+_COUNTED_SECONDS = 600.0  # the beginning that counts is at most this long before the upload's end
 
 
 @dataclass(eq=False)
@@ -204,7 +204,7 @@ class Flight:
     ahead
         Uploads of the same team that were in flight when this one began.
     arrival
-        How its request comes.
+        How its request arrives.
     promised
         Bytes of the disk that it may still use.
     size
@@ -220,10 +220,10 @@ class Flight:
 
     @property
     def begun_at(self) -> float:
-        """The beginning that counts for deadlines: the earliest one after which all that has come was fast enough.
+        """The beginning that counts for deadlines: the earliest moment from which the upload was always fast enough.
 
-        That is at :data:`BYTES_PER_SECOND` on average up to each byte, and within ten minutes. So nobody gains time by
-        beginning early and sending the file, or its last byte, late.
+        Fast enough means :data:`BYTES_PER_SECOND` on average up to each byte, and ten minutes in all. So nobody gains
+        time by beginning early and sending the file, or its last byte, late.
         """
         return self.arrival.begun_at + self._late
 

@@ -1,8 +1,8 @@
 """Who was in which team, and when; which teams have nobody left, and which ones rank.
 
-A *guest* is a student whom only a team has let in, by a link: no instructor knows that this is a person of the course.
-Guests work in their team as others do, but they make no team, and a team of which only guests are left does not rank:
-else everybody could have as many teams as he or she can invent names.
+A *guest* is a student whom only a team has let in, by a link; no instructor has confirmed that the person belongs to
+the course.  Guests work in their team as others do, but they make no team, and a team that has only guests does not
+rank: otherwise everybody could have as many teams as they can invent names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Stay:
 
 
 def stays(session: Session) -> Mapping[int, Sequence[Stay]]:
-    """All stays by team; teams whose members nobody has told have none."""
+    """All stays by team; teams whose members are unknown have none."""
     found: dict[int, list[Stay]] = defaultdict(list)
     columns = Membership.team_id, Membership.person_id, Person.guest, Membership.joined_at, Membership.left_at
     for team, *stay in session.execute(select(*columns).join(Person).order_by(Membership.id)):
@@ -43,7 +43,7 @@ def stays(session: Session) -> Mapping[int, Sequence[Stay]]:
 
 
 def left_by_all(session: Session) -> set[int]:
-    """Numbers of the teams that had members and have none: they hand in nothing."""
+    """Numbers of the teams that had members and have none now: they hand in nothing."""
     return {team for team, found in stays(session).items() if all(one.until is not None for one in found)}
 
 
@@ -68,14 +68,14 @@ def times_left(session: Session, person: Person) -> int:
 
 
 def _was_handed_in(table: type[Judged], then: Any, now: Any) -> ColumnElement[bool]:
-    """The condition for a file to be handed in by a team while somebody was in it who is in another team now."""
+    """The condition that a team handed in a file while it had a member who is in another team now."""
     received = table.received_at
     there = and_(received >= then.joined_at, or_(then.left_at.is_(None), received < then.left_at))
     return and_(then.team_id == table.team_id, there, now.person_id == then.person_id, now.left_at.is_(None))
 
 
 def was_brought_in(table: type[Judged], team: int) -> ColumnElement[bool]:
-    """The condition for a file to be handed in by another team while somebody was in it who is in this team now."""
+    """The condition that another team handed in a file while it had a member who is in this team now."""
     then, now = aliased(Membership), aliased(Membership)
     return exists().where(_was_handed_in(table, then, now), now.team_id == team)
 

@@ -38,7 +38,7 @@ class Numbered(CourseTables):
 
 
 class Team(Numbered):
-    """A team.  The baseline has no token, so that nobody can submit for it.
+    """A team.  The baseline has no token and does not submit.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class BrowserSession(CourseTables):
     digest
         SHA-256 of the cookie, in hex: a reader of the table cannot sign in with it.
     team_id, person_id
-        Who: a team, or somebody with rights.
+        Who is signed in: a team or a person.
     """
 
     __tablename__ = "sessions"
@@ -104,10 +104,10 @@ class Judged:
     attempts
         Number of judgements begun.
     begun_at
-        When the upload began as it counts for deadlines, later if it was slow; None: when it was received.
+        When the upload began, as it counts for deadlines: later if it was slow; None: when it was received.
     ruling
-        What the instructors have decided of it: :data:`HIDDEN` (from others; it counts), :data:`WITHDRAWN` (hidden,
-        and it does not count); empty: nothing.
+        What the instructors have decided about it: :data:`HIDDEN` from others (it still counts), :data:`WITHDRAWN`
+        (it is hidden and no longer counts); empty: nothing.
     """
 
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -9,7 +9,7 @@ from pttt_ooc.errors import CourseError
 
 LONGEST = 40
 NO_TEXT = re.compile(r"[^\t\n\r -\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that are in no text for people: controls, halves of pairs, and others that XML cannot have either."""
+"""Characters that no text for people has: controls, halves of surrogate pairs, and others that XML forbids."""
 
 _MARKUP = set("<>&\"'/\\")
 _VISIBLE = set("LMNPS")  # letters, marks, numbers, punctuation, symbols; not controls, formats, private, unassigned

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from pttt_ooc.course.data.memberships import latest_of_teams, left_by_all
-from pttt_ooc.course.data.models import QUEUED, UNFINISHED, Judged, Submission
+from pttt_ooc.course.data.models import BASELINE, QUEUED, UNFINISHED, Judged, Submission, Team
 from pttt_ooc.course.data.term_tables import Rejudgement
 
 ATTEMPTS = 3
@@ -26,7 +26,7 @@ RETRY_SECONDS = 20.0
 """Seconds before a strategy whose judgement failed is tried again; others are judged meanwhile."""
 
 GAVE_UP = "The server could not judge this file"
-"""The note on a strategy whose judgement has failed so often."""
+"""The note on a strategy whose judgement has failed too often."""
 
 Row = TypeVar("Row", bound=Judged)
 Verdict = dict[str, Any]
@@ -60,7 +60,7 @@ class Queue(Generic[Row]):
     def begin(self, row: Row, status: str) -> bool:
         """Begin to judge a row, in the session that it belongs to; False if it has been tried too often.
 
-        A file that takes the worker down with it must not do so for ever.
+        A file that makes the worker crash must not do so for ever.
         """
         if row.attempts >= ATTEMPTS:
             _write(row, self._gave_up(row.id))
@@ -79,7 +79,7 @@ class Queue(Generic[Row]):
                 _write(row, values)
 
     def put_back(self, number: int, counts: bool = False, **values: Any) -> None:
-        """Put a submission whose judgement was broken off back into the queue.
+        """Put a submission back into the queue, because its judgement was broken off.
 
         Parameters
         ----------
@@ -123,10 +123,11 @@ class Waiting:
 def line(session: Session) -> list[Waiting]:
     """The strategies without a verdict in the order of their judgement: the teams take turns.
 
-    Those under judgement come first, then the first one of each team of which none was judged yet, first come first.
-    Then each team's first one, beginning with the team whose last judgement is longest ago, then each team's second
-    one, and so on.  What had a verdict before comes after all that had none, and what was handed in by a team that
-    everybody has left comes last.  What a team's members have handed in in other teams before is their team's, too.
+    Strategies under judgement come first, then the baseline's, without which no team has a rank.  Then the first one of
+    each team that has none judged yet, first come first.  Then each team's first one, beginning with the team whose
+    last judgement is longest ago, then each team's second one, and so on.  Strategies that are judged again come after
+    all others, and those of a team that everybody has left come last.  What members handed in earlier in other teams
+    counts for their present team, too.
     """
     columns = (Submission.id, Submission.team_id, Submission.status, Submission.attempts, Submission.started_at)
     query = select(*columns, Submission.changed_at).where(Submission.status.in_(UNFINISHED)).order_by(Submission.id)
@@ -137,13 +138,14 @@ def line(session: Session) -> list[Waiting]:
     if len({one.team for one in found}) < 2:
         return sorted(found, key=lambda one: (not one.under_judgement, one.again, one.number))
     served, left = latest_of_teams(session, Submission, Submission.started_at), left_by_all(session)
+    baseline = session.scalar(select(Team.id).where(Team.name == BASELINE))
     turns: Counter[tuple[int, bool]] = Counter()
     places = {}
     for one in sorted(found, key=lambda one: (not one.under_judgement, one.number)):
         turn = turns[one.team, one.again]
         turns[one.team, one.again] += 1
         first = turn == 0 and one.team not in served
-        class_of = not one.under_judgement, one.team in left, one.again, not first, turn
+        class_of = not one.under_judgement, one.team != baseline, one.team in left, one.again, not first, turn
         places[one] = (*class_of, served.get(one.team, 0.0), one.number)
     return sorted(found, key=places.__getitem__)
 
@@ -175,6 +177,6 @@ def positions(session: Session) -> dict[int, int]:
 
 
 def numbers_again(session: Session, kind: str) -> set[int]:
-    """The numbers of all of a kind that were put back into the queue at some time."""
+    """The numbers of all submissions of a kind that were ever put back into the queue."""
     query = select(Rejudgement).where(Rejudgement.kind == kind, ~Rejudgement.dry_run)
     return {number for one in session.scalars(query) for number in one.numbers}

@@ -2,11 +2,11 @@
 
 A rule names a *figure*: of strategies ``player0``, ``player1`` (exploitabilities) and ``sum``, of bots ``marks`` (of
 the tournament), of agents ``score`` and ``league`` (shares of the points against the assignment's opponents, and in the
-head-to-head).  Exploitabilities are the better the lower, the others the better the higher.
+head-to-head).  Lower exploitabilities are better; of all other figures, higher ones are.
 
 A formula is parsed as a Python expression, and its tree is walked here: numbers, names, ``+ - * / **``, comparisons,
 ``and or not``, ``A if C else B``, and the functions of :data:`FUNCTIONS`.  Everything else is refused before anything
-is computed.  All numbers are floats, so that no computation is long.
+is computed.  All numbers are floats, so that no computation takes long.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pttt_ooc.errors import CourseError
 
 STRATEGIES, BOTS, AGENTS, REPORT = "strategies", "bots", "agents", "report"
 BEST, LAST, PICK = "best", "last", "pick"
-"""Which of what was handed in counts; see :mod:`pttt_ooc.course.data.choice`."""
+"""Which of the submissions count; see :mod:`pttt_ooc.course.data.choice`."""
 
 FIGURES: Mapping[str, tuple[str, ...]] = {
     STRATEGIES: ("sum", "player0", "player1"),
@@ -40,7 +40,7 @@ FIGURE_NAMES: Mapping[str, str] = {
     "player1": "exploitability of player 1",
     "league": "head-to-head",
 }
-"""What figures are called for people, where that is not their name."""
+"""What people call a figure, where that differs from its name."""
 
 HIGHER_IS_BETTER = ("marks", "score", "league")
 Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), BeforeValidator(number)]
@@ -52,7 +52,7 @@ class _Rule(BaseModel):
 
 
 class Step(_Rule):
-    """Points for a figure that is at most, or at least, so much."""
+    """Points for a figure that is low or high enough."""
 
     at_most: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(number)] | None = None
     at_least: Annotated[float, Field(allow_inf_nan=False), BeforeValidator(number)] | None = None
@@ -70,7 +70,7 @@ class Step(_Rule):
 
 
 class Thresholds(_Rule):
-    """Most points of the steps that the figure reaches."""
+    """The most points of the steps that the figure reaches."""
 
     kind: Literal["thresholds"]
     figure: str
@@ -78,7 +78,7 @@ class Thresholds(_Rule):
 
 
 class Ranks(_Rule):
-    """Points of the place among all teams; teams after the last listed place get `rest`."""
+    """Points for the place among all teams; teams after the last listed place get `rest`."""
 
     kind: Literal["rank"]
     points: Annotated[tuple[Points, ...], Field(min_length=1)]
@@ -86,7 +86,7 @@ class Ranks(_Rule):
 
 
 class Baseline(_Rule):
-    """All points at `target` or better, else none at the baseline's figure or worse, in proportion between."""
+    """All points at `target` or better; otherwise none at the baseline's figure or worse, in proportion between."""
 
     kind: Literal["baseline"]
     figure: str
@@ -150,7 +150,7 @@ def points_of(
     Parameters
     ----------
     figures
-        What was measured; names are missing of what was not handed in.
+        What was measured; what was not handed in is missing.
     rank
         Place among the `teams` that have one, by the first figure of the kind.
     baseline
@@ -174,7 +174,7 @@ def points_of(
     figure = figures.get(rule.figure)
     if figure is None:
         return 0.0, f"no {rule.figure} yet"
-    # Of the steps that the figure reaches, the one with most points counts, wherever it stands in the list.
+    # The step with the most points counts, of those that the figure reaches, wherever it stands in the list.
     if isinstance(rule, Thresholds):
         reached = [step for step in rule.steps if step.is_reached_by(figure)]
         return max((step.points for step in reached), default=0.0), f"{rule.figure} {figure:.6g}"
@@ -219,7 +219,7 @@ def next_step(rule: Rule | None, figures: Figures) -> Step | None:
 
 
 LONGEST = 500
-"""Characters of a formula."""
+"""The most characters of a formula."""
 
 
 def _clip(x: float, low: float, high: float) -> float:
@@ -269,7 +269,7 @@ class Formula:
     Raises
     ------
     CourseError
-        If it is no formula.
+        If it is not a formula.
     """
 
     def __init__(self, text: str, names: Collection[str]) -> None:
@@ -324,7 +324,7 @@ class Formula:
         Raises
         ------
         CourseError
-            If it has none, such as for a division by zero.
+            If it has none, for example because of a division by zero.
         """
         try:
             found = float(self._value(self._tree, numbers))

@@ -25,7 +25,7 @@ from pttt_ooc.types import Interval
 
 SETTINGS = "settings.yaml"
 OTHER_VERSION = "use it with the version that wrote it"
-"""The end of each sentence that refuses what another version has written."""
+"""The end of each sentence that refuses a file or database of another version."""
 
 _FORMER = "grader.sqlite"  # the database of versions before there were courses
 _LONGEST_URL = 2000
@@ -43,7 +43,7 @@ def _check_interval(value: object) -> object:
 
 
 def checked_url(url: str) -> SplitResult:
-    """The parts of an address that may be called; CourseError if it cannot be one.
+    """The parts of a webhook's address; CourseError if it cannot be one.
 
     It has no user name, which some servers take for a part of the host.
     """
@@ -61,7 +61,7 @@ def checked_url(url: str) -> SplitResult:
 
 
 def check_smtp(url: str) -> str:
-    """An address of a server for e-mails; ValueError if it cannot be one."""
+    """The address of an e-mail server; ValueError if it cannot be one."""
     parts = urlsplit(url)
     good = parts.scheme in ("smtp", "smtps") and parts.hostname and parts.port != 0
     if not good or parts.path.strip("/") or parts.query:
@@ -163,8 +163,9 @@ class CourseSettings(BaseModel):
     )
     solution: str | None = Field(
         default=None,
-        description="Directory of a solution of the game, for the pages that look inside strategies; null: the "
-        "course's own solution of a small game, or else data/GAME/full, if it is there; none: no solution.",
+        description="Directory of a solution of the game, against which Where it loses is measured; null: the course's "
+        "own solution of a small game, or else data/GAME/full, if it is there; none: no solution. Students see it on "
+        "Explore and Play only with `show_solution: true` in course.yaml.",
     )
     infosets_0: Annotated[str | None, BeforeValidator(_file)] = Field(
         default=None,
@@ -222,14 +223,14 @@ class CourseSettings(BaseModel):
             return sum(known["infosets_0"]), sum(known["infosets_1"])
         if "total_infosets" in known:
             return known["total_infosets"][0], known["total_infosets"][1]
-        from pttt_ooc.games.structure.counts import counts_of  # numerics, which the course's game does without
+        from pttt_ooc.games.structure.counts import counts_of  # numerics, which games with known counts do not need
         from pttt_ooc.games.structure.views import find_pairs
 
         counted = counts_of(self.rules, find_pairs(self.rules))["total_infosets"]
         return counted[0], counted[1]
 
     def orders(self, data: Path) -> tuple[Path | None, Path | None]:
-        """For each player, the file with the list of infosets of the course in `data`; None: default."""
+        """For each player, the file with the list of infosets of the course in `data`; None: the default order."""
         first, second = (None if name is None else data / name for name in (self.infosets_0, self.infosets_1))
         return first, second
 
@@ -258,7 +259,7 @@ def read_settings(data: Path) -> CourseSettings:
     path = data / SETTINGS
     _check_version(data)
     if not path.is_file():
-        raise CourseError(f"There is no course in {data}; `pttt serve --data {data}` makes one.")
+        raise CourseError(f"There is no course in {data}; `pttt course serve --data {data}` makes one.")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -311,7 +312,7 @@ def settings_text(settings: BaseModel) -> str:
 
 
 def check_openid(settings: CourseSettings, data: Path) -> None:
-    """Raise a PtttError if OpenID Connect is wanted, and cannot be: an extra or a key is missing, or the secret."""
+    """Raise a PtttError if OpenID Connect is wanted but cannot work: an extra, a key or the secret is missing."""
     if settings.openid_issuer is None:
         return
     check_extra("openid", "Signing in by OpenID Connect")
@@ -321,7 +322,7 @@ def check_openid(settings: CourseSettings, data: Path) -> None:
 
 
 def secret_of(settings: CourseSettings, data: Path) -> str:
-    """The secret of this server's name there; empty if it has none.  CourseError if the file cannot be read."""
+    """The server's secret at the OpenID provider; empty if it has none.  CourseError if the file cannot be read."""
     if settings.openid_secret is None:
         return ""
     try:

@@ -83,7 +83,7 @@ def touch(session: Session) -> None:
 
 
 def revision(session: Session) -> str:
-    """A text that changes whenever the public standings do, also when they are frozen or unveiled."""
+    """A text that changes whenever the public standings do, including when they are frozen or unveiled."""
     fact, until = session.get(Fact, "revision"), veil(session)
     changed = "0" if fact is None else f"{fact.value:.3f}"
     return changed if until is None else f"{changed}-{until:.0f}"
@@ -103,7 +103,7 @@ def public_bests(session: Session, until: float | None = None) -> Bests:
     Parameters
     ----------
     until
-        Of those whose upload had begun by then; None: of all.
+        Only submissions whose upload had begun by then; None: all.
     """
     out = without_standing(session) | set(session.scalars(select(Team.id).where(Team.house)))
     found: Bests = ({}, {}) if until is not None else bests(session)
@@ -125,14 +125,14 @@ def public_bests(session: Session, until: float | None = None) -> Bests:
 
 
 def is_shown(until: float | None, viewer: int | None) -> ColumnElement[bool]:
-    """The condition for a submission to be shown to a team: those of others neither hidden nor begun since a freeze.
+    """The condition for a submission to be shown to a team: its own, or one neither hidden nor begun since a freeze.
 
     Parameters
     ----------
     until
         Since when public standings are frozen; None: they are not.
     viewer
-        Number of the team that looks; None: nobody.
+        Number of the team that looks; None: somebody without a team.
     """
     public = Submission.ruling == ""
     public = public if until is None else and_(public, until >= BEGUN)
@@ -140,7 +140,7 @@ def is_shown(until: float | None, viewer: int | None) -> ColumnElement[bool]:
 
 
 def leaderboard(session: Session, sort: str = "sum", until: float | None = None) -> list[Standing]:
-    """All teams, best first by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``; teams without a figure come last.
+    """All teams but the house, by ``"0"``, ``"1"``, ``"sum"`` or ``"team"``, best first; without a figure last.
 
     For `until` see :func:`public_bests`.
     """
@@ -210,6 +210,52 @@ def place_of(session: Session, submission: Submission, until: float | None = Non
 
     before = None if submission.before is None else rank(submission.before)
     return Place(rank(submission.exploitability), len(known) + 1, before)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the figure of an accepted strategy is compared with.
+
+    Attributes
+    ----------
+    uniform
+        The figure of uniform play as the same player; None until it is judged.
+    best
+        The team's best strategy, if it is another one.
+    ahead
+        Among the other teams' best strategies, the one with the next better figure; None: there is none.
+    """
+
+    uniform: float | None
+    best: Submission | None
+    ahead: Submission | None
+
+
+def compare(
+    session: Session, submission: Submission, until: float | None = None, inside: bool = False
+) -> Comparison | None:
+    """What an accepted strategy is compared with; None for others.
+
+    Parameters
+    ----------
+    until
+        See :func:`public_bests`.
+    inside
+        Whether the team itself or somebody with rights looks: they see its latest best even if it is not public.
+    """
+    if submission.status != ACCEPTED or submission.exploitability is None:
+        return None
+    public = public_bests(session, until)[submission.player]
+    found = public.values()
+    of_uniform = next((one.exploitability for one in found if one.team.name == BASELINE), None)
+    better = [
+        (one.exploitability, one)
+        for one in found
+        if one.team_id != submission.team_id and (one.exploitability or 0.0) < submission.exploitability - TIE
+    ]
+    ahead = max(better, key=lambda pair: (pair[0] or 0.0, -pair[1].id))[1] if better else None
+    best = (bests(session)[submission.player] if inside else public).get(submission.team_id)
+    return Comparison(of_uniform, None if best is None or best.id == submission.id else best, ahead)
 
 
 def matrix(session: Session, until: float | None = None) -> Matrix:
@@ -283,7 +329,7 @@ def beats(exploitability: float | None, former: float | None) -> bool:
 
 
 def clip_exploitability(exploitability: float | None) -> float | None:
-    """A figure for programs: where the value of the game is not known exactly, a stored one may be negative."""
+    """A figure for programs, at least 0; a stored one may be negative if the game's value is not known exactly."""
     return None if exploitability is None else max(exploitability, 0.0)
 
 
@@ -292,7 +338,7 @@ def clip_exploitability(exploitability: float | None) -> float | None:
 
 
 MIRRORED = "disqualified"
-"""The fact in a further game's database that names its teams without standing, which the course's database knows."""
+"""The fact in a further game's database that names its teams without standing, as the course knows them."""
 
 
 def disqualifications(session: Session) -> dict[tuple[int, int], Disqualification]:

@@ -1,8 +1,8 @@
 """The data directory: uploads, files being received, gradients, the index; and what is handed out to everybody.
 
 The server chooses all names of files; names of uploaded files are not used.  The lists of infosets are compressed in
-the zip of the starter kit as gzip would compress them, so that they are sent from there: to a browser that takes gzip
-as they are, to others inflated.
+the starter kit's zip as gzip would compress them, so that they can be sent from there: as they are to a browser that
+takes gzip, inflated to others.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Storage:
     ----------
     uploads, incoming, gradients, index, certificates, samples
         Directories: whole uploads, uploads being received, a Zarr group for each gradient, the index of the game,
-        what teams have asked to be proven, sampled games of each strategy.
+        certificates that teams have asked for, sampled games of each strategy.
     """
 
     def __init__(self, data: Path) -> None:
@@ -196,7 +196,7 @@ class Incoming:
     Parameters
     ----------
     given
-        The sender's name of the file, which names nothing here.
+        The sender's name of the file; no file here gets this name.
     begun_at
         When the upload began; None: now.
     """

@@ -1,7 +1,7 @@
 """The tables of a term: assignments, people, reports, decisions, what follows from them, and the log.
 
 What people decide about teams and submissions is never changed: a new row supersedes an older one, so that the history
-stays.  Only a rejudgement's row gets what comes of it.  The log cannot be changed at all: the database refuses it.
+stays.  Only a rejudgement's row gets its results later.  The log cannot be changed at all: the database refuses it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROLES = INSTRUCTOR, ASSISTANT, STUDENT = "instructor", "assistant", "student"
 
 
 class _OfTeam:
-    """The columns of what is about a team and an assignment."""
+    """The columns of tables about a team and an assignment."""
 
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id", ondelete="CASCADE"), index=True)
     assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
@@ -39,7 +39,7 @@ class Assignment(Numbered):
     Attributes
     ----------
     name
-        In addresses and files.
+        Its name in addresses and files.
     position
         Its place in lists.
     late_percent, late_days
@@ -49,7 +49,7 @@ class Assignment(Numbered):
     rule, rubric
         See :mod:`pttt_ooc.course.data.rules`; a list of criteria that people mark, each with a name and points.
     settings
-        What only its kind has; None: the defaults.
+        The settings that only its kind has; None: the defaults.
     released
         Whether teams see their points.
     """
@@ -85,15 +85,15 @@ class Person(Numbered):
     Attributes
     ----------
     key
-        The e-mail address in small letters: who a person is.
+        The e-mail address in small letters, which identifies the person.
     number
         The university's number of a student, for exports.
     token_hash
-        Of people with rights; a program of a student uses the team's token.
+        The hash of a token, for people with rights; a student's programs use the team's token.
     password_hash
         See :mod:`pttt_ooc.course.people.passwords`; None: no password.
     subject
-        Who a person is for the university's OpenID Connect: the issuer and its identifier.
+        How the university's OpenID Connect identifies the person: the issuer and its identifier.
     guest
         Whether only a team has let a student in, by a link; see :mod:`pttt_ooc.course.data.memberships`.
     removed_at
@@ -132,13 +132,13 @@ class Invitation(Numbered):
     digest
         SHA-256 of its code, in hex: a reader of the table cannot use it.
     team_id
-        Whom it leads into this team.
+        The team that it leads into; None: only into the course, or for signing in.
     person_id
         Who signs in by it; None: whoever opens it, as a student.
     by
         Who made it.
     of_team
-        Whether a team has made it, and no instructor.
+        Whether a team has made it, not an instructor.
     """
 
     __tablename__ = "invitations"
@@ -214,7 +214,7 @@ class Mark(_OfTeam, _Decision):
 
 
 class Adjustment(_OfTeam, _Decision):
-    """Points more or fewer, with a reason; several add up."""
+    """Points added or taken away, with a reason; several add up."""
 
     __tablename__ = "adjustments"
     points: Mapped[float]
@@ -222,14 +222,14 @@ class Adjustment(_OfTeam, _Decision):
 
 
 class Ruling(_Decision):
-    """What is decided of a submission: to hide it, to withdraw it, or neither any more; with a reason for the team.
+    """A decision about a submission: to hide it, to withdraw it, or to undo either; with a reason for the team.
 
     Attributes
     ----------
     kind, of, submission
         Which submission; `of` is its further game or league, empty: the course's own.
     ruling
-        As of :class:`pttt_ooc.course.data.models.Judged`.
+        As in :class:`pttt_ooc.course.data.models.Judged`.
     """
 
     __tablename__ = "rulings"
@@ -247,7 +247,7 @@ class Ruling(_Decision):
 
 
 class Disqualification(_OfTeam, _Decision):
-    """A team without points and rank in an assignment, with a reason; or, if `holds` is false, no longer."""
+    """A team loses points and rank in an assignment, with a reason; if `holds` is false, it has them back."""
 
     __tablename__ = "disqualifications"
     holds: Mapped[bool]
@@ -266,7 +266,7 @@ class Rejudgement(_Decision):
     numbers
         All submissions that are judged.
     verdicts
-        Of a dry run: for each submission that has been judged its number, and the verdicts ``before`` and ``after``.
+        Of a dry run: for each judged submission its number, and the verdicts ``before`` and ``after``.
     grades
         Of a dry run, at the end: a sentence for each grade that would change.
     trouble

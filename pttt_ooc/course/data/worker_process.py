@@ -26,7 +26,7 @@ _POLL_SECONDS = 0.2  # seconds between two looks at an empty queue
 
 
 class Stopped(Exception):
-    """The worker is to stop: the submission goes back into the queue."""
+    """The worker must stop: the submission goes back into the queue."""
 
 
 Rehearse: TypeAlias = Callable[[Database, Path, str, Callable[[Any], dict[str, Any]]], Callable[[], bool]]
@@ -34,16 +34,16 @@ Rehearse: TypeAlias = Callable[[Database, Path, str, Callable[[Any], dict[str, A
 
 @dataclass(frozen=True)
 class Grading:
-    """What a worker asks of the grades, which stand above it.
+    """What a worker needs from the grades, a layer above it.
 
     Attributes
     ----------
     settle
-        Writes down all grades that have changed, if there is anything to grade: session, directory of the course, and
-        what led to it.
+        Writes down all grades that have changed, if there is anything to grade.  Takes the session, the course's
+        directory, and what led to it.
     rehearse
-        Returns the step of the dry runs of a kind: database, directory of the course, the kind, and how to judge a
-        row, which returns its verdict as columns.
+        Returns the step of the dry runs of a kind.  Takes the database, the course's directory, the kind, and a
+        function that judges a row and returns its verdict as columns.
     """
 
     settle: Callable[[Session, Path, str], None]
@@ -56,11 +56,11 @@ class Work:
     Parameters
     ----------
     pulse
-        Tells what is waited for after a failure.
+        Tells what the worker waits for after a failure.
     stopping
         Ends the work when it is set.
     pause
-        Seconds after a failure.
+        Seconds to wait after a failure.
     """
 
     def __init__(self, pulse: Pulse, stopping: threading.Event, pause: float) -> None:
@@ -87,10 +87,10 @@ class Work:
                 return
             except (PtttError, OSError) as error:  # such as a database that is away for a while: nothing is lost
                 log.error(str(error))
-                self._tell(str(error))
+                self._tell(f"{str(error).rstrip('.')}.")
             except Exception as error:
                 log.exception("an unexpected error")
-                self._tell(f"an unexpected error, {type(error).__name__}")
+                self._tell(f"There was an unexpected error, {type(error).__name__}.")
             self._stopping.wait(self._pause)
 
     def _tell(self, waits_for: str) -> None:

@@ -1,5 +1,5 @@
-"""What of a course needs attention: disk, memory, clock, workers, queues, files, grades, judgements that failed, and
-marks that are missing.
+"""What needs attention in a course: disk, memory, clock, workers, queues, files, grades, failed judgements, and missing
+marks.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ from pttt_ooc.course.bots.league import FILE, TOURNAMENT, League, league_directo
 from pttt_ooc.course.bots.league import read_settings as read_league
 from pttt_ooc.course.bots.submissions import MISSING, UNCHECKED, Bot, Bots
 from pttt_ooc.course.data.agents_tables import Agent
-from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues
+from pttt_ooc.course.data.assignments import all_assignments, further_games, further_leagues, further_of
 from pttt_ooc.course.data.database import DEFAULT, FILED, Database
 from pttt_ooc.course.data.dates import CLOSED
 from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.memberships import left_by_all, without_rank
 from pttt_ooc.course.data.models import OF_STUDENTS, REJECTED, UNFINISHED, Submission, Team
 from pttt_ooc.course.data.queue import GAVE_UP
-from pttt_ooc.course.data.rules import AGENTS
+from pttt_ooc.course.data.rules import AGENTS, BOTS
 from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import RESERVE, Storage, upload_hash
 from pttt_ooc.course.data.term_tables import Report
+from pttt_ooc.course.grades.course_file import missing_league
 from pttt_ooc.course.grades.gradebook import compute, current, is_graded
 from pttt_ooc.course.grades.work import candidates
 from pttt_ooc.course.people import post
@@ -43,14 +44,14 @@ LONG = 600.0
 """Seconds that a submission may wait."""
 
 _DAY = 86400.0
-_DISK = 10  # times the reserve: less is told
+_DISK = 10  # times the reserve: less free space is reported
 _MEMORY = 500_000_000  # bytes; the judge of the course's game takes 1.7 GB more than it keeps while it judges
 _CLOCK = 60.0  # seconds by which a time may be in the future
-_LATEST = 20  # verdicts whose mean time foretells how long the queue takes
+_LATEST = 20  # verdicts whose mean time predicts how long the queue takes
 
 
 def run_check(what: str, check: Callable[[], list[str]]) -> list[str]:
-    """The sentences of a check, or one sentence if it cannot be made: what it looks at is damaged, or not readable."""
+    """The sentences of a check, or one sentence if it fails, as what it looks at is damaged or unreadable."""
     try:
         return check()
     except PtttError as error:
@@ -66,7 +67,7 @@ def run_check(what: str, check: Callable[[], list[str]]) -> list[str]:
 
 
 def problems(database: Database, storage: Storage) -> list[str]:
-    """A sentence for each problem; the most urgent first.  What cannot be looked at is a problem, too."""
+    """A sentence for each problem, the most urgent first.  A check that fails is a problem, too."""
     data, found = storage.data, []
     games: list[str] = []
     leagues: list[Path] = [data]
@@ -84,6 +85,7 @@ def problems(database: Database, storage: Storage) -> list[str]:
         return []
 
     look("the list of assignments", name_further)
+    look("the leagues of assignments", lambda session: _missing_leagues(session, data))
     found += run_check("the disk", lambda: _disk(storage))
     found += run_check("the memory", _memory)
     found += run_check("the worker", lambda: _worker(storage))
@@ -103,11 +105,17 @@ def problems(database: Database, storage: Storage) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _missing_leagues(session: Session, data: Path) -> list[str]:
+    """The assignments of bots without a league, for which no bots can be handed in."""
+    found = [(one.name, missing_league(data, further_of(one))) for one in all_assignments(session, BOTS)]
+    return [f"Assignment {name}: {missing}" for name, missing in found if missing]
+
+
 def _worker(storage: Storage) -> list[str]:
     sign = read_sign(storage.alive)
     if not sign.alive:
-        return ["No worker judges submissions; `pttt serve` starts it."]
-    return [f"The worker does not judge yet: it waits for {sign.waits_for}."] if sign.waits_for else []
+        return ["No worker judges submissions; `pttt course serve` starts it."]
+    return [f"The worker does not judge yet: it waits for {sign.waits_for.rstrip('.')}."] if sign.waits_for else []
 
 
 def _agents(session: Session, data: Path) -> list[str]:
@@ -115,7 +123,7 @@ def _agents(session: Session, data: Path) -> list[str]:
         return []
     sign, told = read_sign(data / ALIVE), list[str]()
     if not sign.alive:
-        told.append("No worker judges agents; see the log of `pttt serve`, or start it.")
+        told.append("No worker judges agents; see the log of `pttt course serve`, or start it.")
     elif sign.waits_for:
         told.append(f"No agents are judged now: {sign.waits_for}")
     for name, found in tries_in(data).all().items():
@@ -132,7 +140,7 @@ def _agents(session: Session, data: Path) -> list[str]:
 
 def _of_game(directory: Path, game: str) -> list[str]:
     """The problems of a further game."""
-    idle = [f"No worker judges {game}; see the log of `pttt serve`, or start it."]
+    idle = [f"No worker judges {game}; see the log of `pttt course serve`, or start it."]
     if not directory.exists():
         return idle
     read_settings(directory)
@@ -163,14 +171,14 @@ def damaged_files(database: Database, storage: Storage) -> list[str]:
 
 
 def _damaged_files_of_game(directory: Path, game: str) -> list[str]:
-    if not (directory / DEFAULT).is_file():  # told elsewhere
+    if not (directory / DEFAULT).is_file():  # reported elsewhere
         return []
     with closing(Database.of(directory, None, game, prepared=True)) as database:
         return [f"In {game}: {told}" for told in damaged_files(database, Storage(directory))]
 
 
 def unsettled_grades(database: Database, storage: Storage) -> list[str]:
-    """A sentence if grades are not yet in the history, as after a kill between a verdict and its grades."""
+    """A sentence if grades are not yet in the history, for example after a kill between a verdict and its grades."""
     with database.reading() as session:
         if not is_graded(session):
             return []
@@ -191,7 +199,7 @@ def _has_changed(storage: Storage, row: Submission | Report | Agent) -> bool:
     try:
         with open(storage.upload(row.file), "rb") as file:
             return hashlib.file_digest(file, upload_hash).hexdigest() != row.digest
-    except FileNotFoundError:  # told as lost
+    except FileNotFoundError:  # reported as lost
         return False
     except OSError:  # it cannot be read any more
         return True
@@ -236,7 +244,7 @@ def _queue(session: Session) -> list[str]:
         if age > LONG:
             told.append(f"{waiting} {table.__tablename__} wait for a verdict, the oldest one for {age / 60:.0f} min.")
         if table is Submission and (needed := waiting * _seconds_of_a_verdict(session)) > LONG:
-            told.append(f"The queue of {waiting} submissions takes about {needed / 60:.0f} min more.")
+            told.append(f"The {waiting} submissions in the queue will take about {needed / 60:.0f} min.")
     return told
 
 
@@ -261,7 +269,7 @@ def _league(place: Path, data: Path) -> list[str]:
     of = "" if place == data else f" of {place.name}"
     sign = read_sign(league.alive)
     if not sign.alive:
-        told.append(f"No worker checks bots{of}; `pttt serve` starts it.")
+        told.append(f"No worker checks bots{of}; `pttt course serve` starts it.")
     elif sign.waits_for:
         told.append(f"No bots{of} are checked or played now: {sign.waits_for}")
     if not league.settings.has_begun:
@@ -280,7 +288,7 @@ def _league(place: Path, data: Path) -> list[str]:
 
 
 def _practice(league: League, of: str) -> list[str]:
-    """Which bots do not practise with each other any more."""
+    """A sentence for each two bots that do not practise with each other any more."""
     from pttt_ooc.other_games.extreme.practice_record import PracticeRecord
 
     record = PracticeRecord.read(league.practice)
@@ -294,7 +302,7 @@ def _practice(league: League, of: str) -> list[str]:
 
 
 def _tournament(league: League) -> list[str]:
-    """What is damaged of a tournament that has begun."""
+    """What is damaged in a tournament that has begun."""
     from pttt_ooc.other_games.extreme.tournament_record import FACTS, Record
 
     directory = league.tournament
@@ -365,7 +373,7 @@ def _judgements(session: Session) -> list[str]:
 
 
 def _guests(session: Session) -> list[str]:
-    """Teams of guests only, who may be honest students: an instructor has to let them in."""
+    """Teams that have only guests; they may be honest students, whom an instructor must let in."""
     out = without_rank(session) - left_by_all(session)
     return [
         f"The team {session.get_one(Team, number).own_name} takes no rank, as no instructor has let its members into "

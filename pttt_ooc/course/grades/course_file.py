@@ -1,4 +1,4 @@
-"""A course as a file, ``course.yaml``: its time zone and assignments.  Applying it makes the course like it.
+"""A course as a file, ``course.yaml``: its time zone and assignments.  Applying it changes the course to match.
 
 Teams, people, submissions and grades are not in it.  Times without an offset are in the course's time zone.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -37,13 +37,13 @@ from pttt_ooc.course.strategies.game_facts import check_value_is_known
 from pttt_ooc.errors import CourseError
 
 COURSE_FILE = "course.yaml"
-"""Where it is in the directory of a course."""
+"""Its name in the directory of a course."""
 
 _DATES = ("opens", "due", "closes", "frozen", "unveiled")
 
 
 def _time(value: object) -> object:
-    if isinstance(value, datetime):  # YAML has read it
+    if isinstance(value, datetime):  # YAML has parsed it
         return value.isoformat(sep=" ")
     if value is None or isinstance(value, str):
         return value
@@ -72,7 +72,7 @@ class _Section(BaseModel):
 
 
 class Criterion(_Section):
-    """What people mark, and its points."""
+    """A criterion that people mark, and its points."""
 
     name: Annotated[str, BeforeValidator(_criterion)]
     points: Points
@@ -146,7 +146,7 @@ class AssignmentSection(_Section):
         }
 
     def _settings(self) -> dict[str, Any] | None:
-        """The settings of its kind, all keys; CourseError if they are refused."""
+        """All settings of its kind; CourseError if they are refused."""
         if self.kind == STRATEGIES and self.settings is not None:
             return check_section(GameSettings, self.settings, f"the settings of {self.name}").model_dump(mode="json")
         if self.kind == BOTS and self.settings is not None:
@@ -183,12 +183,16 @@ class CourseFile(_Section):
     team_size: Annotated[int, Field(ge=0, le=100), BeforeValidator(number)] = Field(
         default=0, description="Students of a team that students make themselves; 0: instructors make the teams."
     )
+    show_solution: bool = Field(
+        default=False,
+        description="Whether students see the solution of the game, if there is one, and play against it.",
+    )
     assignments: tuple[AssignmentSection, ...] = ()
 
 
 @dataclass(frozen=True)
 class Change:
-    """One difference between a course and its file: what, and the values before and after as text; None: no value."""
+    """A difference between a course and its file: what, and the values before and after as text; None: no value."""
 
     what: str
     before: str | None
@@ -223,17 +227,17 @@ def read_course_file(file: Path) -> CourseFile:
 
 
 def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Change]:
-    """Make a course like a file, in a transaction; returns what has changed.
+    """Change a course to match a file, in a transaction; returns what has changed.
 
     Raises
     ------
     CourseError
-        If an assignment would go, or change its kind, although something was handed in or decided for it.
+        If an assignment would be removed or change its kind, though something was handed in or decided for it.
     """
-    # What concerns the whole course: games and leagues must be there; then time zone, late days, aliases and team size.
+    # The whole course: games and leagues must be there; then time zone, late days, aliases and team size.
     _check_games(wanted, data)
     changes = _term_changes(session, wanted)
-    # Assignments are known by their names: a new one is added, and of a known one all columns that differ are changed.
+    # Assignments are identified by their names: new ones are added, and in known ones all columns that differ change.
     there = {one.name: one for one in all_assignments(session)}
     for position, section in enumerate(wanted.assignments):
         columns = section.columns(position, wanted.timezone)
@@ -259,7 +263,7 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
                     )
                 )
                 setattr(found, column, value)
-    # What the file has no longer is removed if nothing depends on it.
+    # Assignments that the file no longer has are removed if nothing depends on them.
     for gone in there.values():
         _check_unused(session, gone, data, wanted, "be removed")
         changes.append(Change(f"assignment {gone.name}", gone.kind, None))
@@ -273,11 +277,11 @@ def apply(session: Session, wanted: CourseFile, data: Path, by: str) -> list[Cha
 
 
 def _term_changes(session: Session, wanted: CourseFile) -> list[Change]:
-    before, after = term_of(session), Term(wanted.timezone, wanted.late_days, wanted.aliases, wanted.team_size)
+    names = [field.name for field in fields(Term)]
+    before, after = term_of(session), Term(**{name: getattr(wanted, name) for name in names})
     set_term(session, after)
     if before.aliases != after.aliases:
         set_aliases(session, after.aliases)
-    names = ("timezone", "late_days", "aliases", "team_size")
     pairs = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in names]
     return [Change(name, old, new) for name, old, new in pairs if old != new]
 
@@ -289,13 +293,10 @@ def _value_text(value: Any, column: str, wanted: CourseFile) -> str:
 
 
 def _check_games(wanted: CourseFile, data: Path) -> None:
-    """Raise a CourseError if a further game is the course's own, or cannot be judged, or a league is not there."""
+    """Raise a CourseError if a further game is the course's own or cannot be judged, or bots have no league."""
     for one in wanted.assignments:
-        if one.kind == BOTS and one.settings is not None:
-            name = str(one.settings["league"])
-            if not (league_directory(data, name) / LEAGUE).is_file():
-                open_it = f"`pttt extreme open --league {name} --data {data}` makes it"
-                raise CourseError(f"Assignment {one.name}: there is no league {name}; {open_it}.")
+        if one.kind == BOTS and (missing := missing_league(data, one.settings["league"] if one.settings else None)):
+            raise CourseError(f"Assignment {one.name}: {missing}")
     further = [one for one in wanted.assignments if one.kind == STRATEGIES and one.settings is not None]
     for one in further:
         game = (one.settings or {})["game"]
@@ -305,10 +306,25 @@ def _check_games(wanted: CourseFile, data: Path) -> None:
         check_value_is_known(read_settings(directory) if directory.is_dir() else CourseSettings(game=game))
 
 
+def missing_league(data: Path, name: str | None) -> str:
+    """What to do if the league of an assignment of bots is missing; empty if it is there.
+
+    Parameters
+    ----------
+    name
+        The name of a further league; None: the course's own.
+    """
+    if (league_directory(data, name) / LEAGUE).is_file():
+        return ""
+    if name is None:
+        return f"nobody can hand in bots, as the course has no league yet; `pttt extreme open --data {data}` opens it."
+    return f"there is no league {name}; `pttt extreme open --league {name} --data {data}` opens it."
+
+
 def _check_unused(session: Session, assignment: Assignment, data: Path, wanted: CourseFile, what: str) -> None:
     """Raise a CourseError if something was handed in or decided for an assignment.
 
-    Strategies and bots name no assignment: what the file keeps is still what they count for.
+    Strategies and bots name no assignment: they still count for assignments of the same game that the file keeps.
     """
     tables = (Report, Agent, Extension, Pick, Mark, Adjustment, GradeRow)
     there = [
@@ -359,7 +375,7 @@ def text_of(content: CourseFile) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """With whole numbers as such: 10 and not 10.0."""
+    """The value with whole numbers written as such: 10, not 10.0."""
     if isinstance(value, Mapping):
         return {key: _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):

@@ -1,6 +1,6 @@
 """What people decide: marks, adjustments, extensions, picks, the release; and rulings, each with a reason.
 
-Each decision is a row of its own, a line of the log and, if a grade changes, a row of its history, in one transaction.
+In one transaction each decision adds a row, a line of the log and, if a grade changes, a row of the grade's history.
 
 A hidden submission counts, and only its own team sees it.  A withdrawn one is hidden and does not count: the team's
 next best does.  A disqualified team has no points and no rank in an assignment.  All of it can be taken back.
@@ -52,7 +52,7 @@ class Desk:
     Parameters
     ----------
     session
-        Of a transaction that writes.
+        The session of a transaction that writes.
     data
         The directory of the course.
     by
@@ -68,7 +68,7 @@ class Desk:
         Raises
         ------
         CourseError
-            If there is no such team, assignment or criterion, or it has not so many points.
+            If there is no such team, assignment or criterion, or the criterion has fewer points.
         """
         of, to = _find(self.session, team, assignment)
         criteria = {str(one["name"]): float(one["points"]) for one in to.rubric}
@@ -83,7 +83,7 @@ class Desk:
         return self._note_and_settle("mark", of, to, criterion=criterion, points=points, comment=comment)
 
     def adjust(self, team: str, assignment: str, points: float, reason: str) -> list[GradeRow]:
-        """Give points more or fewer, with a reason that the team sees; CourseError if something is missing."""
+        """Add points or take them away, with a reason that the team sees; CourseError if something is refused."""
         of, to = _find(self.session, team, assignment)
         if not -10_000 <= points <= 10_000:
             raise CourseError(f"An adjustment has -10000 to 10000 points, not {points:g}.")
@@ -93,14 +93,14 @@ class Desk:
         return self._note_and_settle("adjust", of, to, points=points, reason=reason)
 
     def extend(self, team: str, assignment: str, until: str | None, reason: str) -> list[GradeRow]:
-        """Move a team's deadline; None takes an extension back.  CourseError if it is no later deadline."""
+        """Move a team's deadline; None takes an extension back.  CourseError if the new deadline is not later."""
         of, to = _find(self.session, team, assignment)
         at = None if until is None else instant(until, term_of(self.session).zone)
         if at is not None and to.due_at is None:
             raise CourseError(f"{to.name} has no deadline that could be extended.")
         if at is not None and to.due_at is not None and at <= to.due_at:
             due = instant_text(to.due_at, term_of(self.session).zone)
-            raise CourseError(f"{until} is no extension: the deadline of {to.name} is {due}.")
+            raise CourseError(f"{until} is not later: the deadline of {to.name} is {due}.")
         reason = check_reason(reason)
         made = Extension(team_id=of.id, assignment_id=to.id, until=at, reason=reason, at=time.time(), by=self.by)
         self.session.add(made)
@@ -130,7 +130,7 @@ class Desk:
         Raises
         ------
         CourseError
-            If teams do not choose there, or it is no submission of the team that may count.
+            If teams do not choose in this assignment, or `number` is not a submission of the team that may count.
         """
         of, to = _find(self.session, team, assignment)
         if to.choice != PICK:
@@ -151,7 +151,7 @@ class Desk:
         to = find_assignment(self.session, assignment)
         dates = dates_for(self.session, to, team)
         if dates.state(time.time()) == CLOSED:
-            raise CourseError(f"{to.name} is closed, so that what counts stays; ask the instructors.")
+            raise CourseError(f"{to.name} is closed, so your team cannot choose any more; ask the instructors.")
         return self.pick(team.name, assignment, number)
 
     def _note_and_settle(self, what: str, team: Team, assignment: Assignment, **facts: object) -> list[GradeRow]:
@@ -187,7 +187,7 @@ RULINGS = (HIDDEN, WITHDRAWN, NONE)
 def rule(
     session: Session, data: Path, by: str, kind: str, number: int, ruling: str, reason: str, of: str = ""
 ) -> list[GradeRow]:
-    """Hide or withdraw a submission, or (:data:`NONE`) neither any more; returns the grades that change.
+    """Hide or withdraw a submission, or undo either (:data:`NONE`); returns the grades that change.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def rule(
 
 
 def _set_ruling(session: Session, data: Path, kind: str, number: int, wanted: str, of: str) -> Judged:
-    """The submission, which has the ruling now."""
+    """Give a submission its ruling; returns the submission."""
     if kind == STRATEGIES and of:
         with writing_to_game(data, of) as own:
             return _strategy(own, number, wanted)
@@ -289,7 +289,7 @@ def ruling_of(session: Session, kind: str, number: int, of: str = "") -> Ruling 
 def disqualify(
     session: Session, data: Path, by: str, team: str, assignment: str, reason: str, holds: bool = True
 ) -> list[GradeRow]:
-    """Disqualify a team from an assignment, or no longer; returns the grades that change.
+    """Disqualify a team from an assignment, or undo that; returns the grades that change.
 
     Raises
     ------

@@ -1,21 +1,26 @@
-"""What `pttt course doctor` says of a course: its problems, and what is damaged or missing in its directory."""
+"""What `pttt course doctor` says about a course: its problems, and what is damaged or missing in its directory."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from pttt_ooc.course.bots.league import FOLDER as LEAGUES
-from pttt_ooc.course.data.assignments import settle_assignments
+from pttt_ooc.course.data.assignments import further_games, settle_assignments, term_of
 from pttt_ooc.course.data.database import DEFAULT, Database
 from pttt_ooc.course.data.game_directory import FOLDER as GAMES
+from pttt_ooc.course.data.game_directory import directory_of
 from pttt_ooc.course.data.settings import SETTINGS, CourseSettings, check_openid, read_settings, secret_of
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.course.grades.checkup import damaged_files, problems, run_check, unsettled_grades
+from pttt_ooc.course.strategies.game_facts import solution_note
 from pttt_ooc.disk.files import explain_errors
+from pttt_ooc.errors import PtttError
 
 _LOCK_SECONDS = 30.0
 
@@ -36,9 +41,23 @@ def diagnosis(data: Path, digests: bool = False) -> list[str]:
     with explain_errors(f"look into {data}"):
         there = any((data / name).exists() for name in (SETTINGS, DEFAULT))
     if not there:
-        read_settings(data)  # says so
+        read_settings(data)  # raises the error
     damage = run_check("the databases", lambda: [told for file in _databases(data) for told in _damage_of(file)])
     return list(dict.fromkeys([*damage, *run_check("the course", partial(_of_course, data, digests))]))
+
+
+def notes(data: Path) -> list[str]:
+    """Sentences on whether students of the course in `data` see its solutions; none if it cannot be read."""
+    with suppress(PtttError, SQLAlchemyError, OSError):
+        settings = read_settings(data)
+        if settings.database_url is None and not (data / DEFAULT).is_file():
+            return []
+        database = Database.of(data, settings.database_url, settings.game)
+        with closing(database), database.reading() as session:
+            shown, games = term_of(session).show_solution, further_games(session)
+        places = [place for place in (data, *(directory_of(data, game) for game in games)) if place.is_dir()]
+        return [note for place in places if (note := solution_note(read_settings(place), Storage(place), shown))]
+    return []
 
 
 def _of_course(data: Path, digests: bool) -> list[str]:
@@ -61,7 +80,7 @@ def _of_course(data: Path, digests: bool) -> list[str]:
 def _key(data: Path) -> list[str]:
     file = data / "secret"
     if file.exists() and not file.read_bytes():
-        return [f"{file} is empty; delete it, and `pttt serve` makes another one."]
+        return [f"{file} is empty; delete it, and `pttt course serve` makes another one."]
     return []
 
 

@@ -1,4 +1,4 @@
-"""All submissions of an assignment as one zip, which is sent while it is written; with a table of what is in it."""
+"""All submissions of an assignment as one zip, which is sent while it is written; with a table of its contents."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ TABLE = "submissions.csv"
 """The name of the table in the zip."""
 
 _HEADING = ("team", "number", "file", "begun", "status", "note", "ruling", "counts", "digest")
-_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest of a zip: the table has the times
+_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip: the table has the times
 
 
 Content = Path | Callable[[], bytes | None]
-"""A file, or what reads one that is elsewhere."""
+"""A file, or a function that reads one from elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class _Member:
 
 
 def members_of(session: Session, storage: Storage, name: str, only: Team | None = None) -> list[_Member]:
-    """What the zip of an assignment has: all that was begun within the dates of its team; CourseError: there is none.
+    """The files in an assignment's zip: uploads begun within their team's dates; CourseError for an unknown name.
 
     Files of strategies that several assignments share are in the zip of each.
 
@@ -90,7 +90,7 @@ def members_of(session: Session, storage: Storage, name: str, only: Team | None 
         for report in session.scalars(select(Report).where(Report.assignment_id == assignment.id).order_by(Report.id)):
             given = re.sub(r"[^A-Za-z0-9._-]", "_", report.given)[-80:]
             rows.append((report, f"report-{report.id}-{given}", storage.upload(report.file), report.note))
-    # Of these, what wanted teams began within their own dates, extensions included.
+    # From these, the uploads that the wanted teams began within their own dates, extensions included.
     for row, file, content, note in rows:
         team = teams.get(row.team_id)
         if team is None or (only is not None and team.id != only.id) or not dates.dates(team.id).takes(row.counts_from):
@@ -101,7 +101,7 @@ def members_of(session: Session, storage: Storage, name: str, only: Team | None 
 
 
 def folder_of(team: Team) -> str:
-    """The folder of a team: its number, and of its name what every system takes."""
+    """The folder of a team: its number, and the part of its name that every system takes."""
     return f"{team.id:03}-" + (re.sub(r"[^A-Za-z0-9]+", "_", team.own_name).strip("_") or "team")
 
 
@@ -130,7 +130,7 @@ def bot_file(data: Path, number: int) -> tuple[str, bytes] | None:
 
 
 def zip_members(members: list[_Member], zone: ZoneInfo) -> Iterator[bytes]:
-    """The zip, a piece at a time; a file that is lost is only in the table, which says so."""
+    """The zip, piece by piece; a lost file is only in the table, which says that it is lost."""
     pieces, lost = Pieces(), set[str]()
     with zipfile.ZipFile(cast(IO[bytes], pieces), "w", zipfile.ZIP_STORED) as archive:
         for member in members:

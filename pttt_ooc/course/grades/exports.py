@@ -1,6 +1,6 @@
 """Grades for other programs: CSV and JSON, also with the columns that Canvas and Gradescope read.
 
-Text that begins as a formula would is quoted by an apostrophe: a spreadsheet must not compute a team's name.
+Text that begins like a formula gets an apostrophe in front: a spreadsheet must not compute a team's name.
 """
 
 from __future__ import annotations

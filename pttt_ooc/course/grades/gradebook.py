@@ -1,4 +1,4 @@
-"""Grades: of what was handed in, by the rule, by hand, and as adjusted; and the history of every grade.
+"""Grades: points by the rule, points by hand, and adjustments; and the history of every grade.
 
 A grade is ``(points of the rule + points by hand) * what late days leave + adjustments``, not below zero, rounded to a
 hundredth.  Assignments are graded in the order of their deadlines, as free late days are used up in this order.
@@ -49,15 +49,15 @@ class Grade:
     Attributes
     ----------
     points
-        None: nothing was handed in, marked or adjusted.
+        The points; None: nothing was handed in, marked or adjusted.
     most
         The most points that rule and rubric give.
     automatic, manual, adjustment
-        Points of the rule, of the rubric, and more or fewer with a reason.
+        Points of the rule, points of the rubric, and points added or taken away with a reason.
     days, spent, factor
         Late days, the free ones that they use up, and the share of the points that is left.
     submissions
-        What counts: numbers of submissions by part.
+        The numbers of the submissions that count, by part.
     figures, rank
         What was measured.
     why
@@ -111,7 +111,7 @@ def step_above(assignment: Assignment, grade: Grade) -> Step | None:
 
 
 def in_order(assignments: Iterable[Assignment]) -> list[Assignment]:
-    """In the order in which late days are used up; without a deadline nothing is late."""
+    """The assignments in the order in which late days are used up; those without a deadline come first."""
     return sorted(assignments, key=lambda one: (one.due_at or 0.0, one.position, one.id))
 
 
@@ -121,7 +121,7 @@ def compute(session: Session, data: Path) -> Grades:
 
 
 def compute_with_late_days(session: Session, data: Path) -> tuple[Grades, LateDays]:
-    """All grades, as the database says now, and what they leave of the free late days."""
+    """All grades, as the database says now, and the free late days that are left."""
     teams = [team for team in session.scalars(select(Team).order_by(Team.id)) if team.of_students]
     given = _Given.of(session)
     late_days = LateDays.of(session)
@@ -147,7 +147,7 @@ def compute_with_late_days(session: Session, data: Path) -> tuple[Grades, LateDa
 
 @dataclass(frozen=True)
 class _Given:
-    """What people have decided, the latest of each."""
+    """The decisions of people that hold now."""
 
     marks: Mapping[tuple[int, int], Mapping[str, float]]
     adjustments: Mapping[tuple[int, int], float]
@@ -192,7 +192,7 @@ class _Grading:
 
     def grades(self, choices: Mapping[int, list[Option]]) -> dict[int, _Graded]:
         rule = rule_of(self.assignment)
-        if needs_ranks(rule):  # the best figure counts, whatever its late days cost: else ranks depend on each other
+        if needs_ranks(rule):  # the best figure counts, whatever its late days cost, lest ranks depend on each other
             choices = {team: self._best(team, found) for team, found in choices.items()}
         first = next(iter(FIGURES[self.assignment.kind]), "")
         ranked = {team: found for team, found in choices.items() if team not in self.given.without_rank}
@@ -315,6 +315,6 @@ def is_graded(session: Session) -> bool:
 
 
 def settle_if_graded(session: Session, data: Path, because: str) -> None:
-    """:func:`settle`, if there is anything to grade: after a change of teams, which changes ranks and late days."""
+    """Call :func:`settle` if there is anything to grade: after a change of teams, which changes ranks and late days."""
     if is_graded(session):
         settle(session, data, because)

@@ -29,15 +29,15 @@ class Shown:
     Attributes
     ----------
     dates, state
-        With the extension of the team that looks.
+        The dates and the state, with the extension of the team that looks.
     next_at, next_what
         The next date, and what it is.
     grade
-        The team's own, as it is now; None for others.
+        The grade of the team that looks, as it is now; None for others.
     next_step, missing
         The next threshold, and how far the team's figure is from it.
     marks, adjustments
-        Of the team, once points are released.
+        Those of the team, once points are released.
     out
         Its disqualification, if there is one.
     choices
@@ -169,7 +169,7 @@ def describe_rule(rule: Rule | None) -> str:
 
 
 def until(seconds: float) -> str:
-    """A time that is left, in words."""
+    """The time that is left, in words."""
     minutes = max(0, int(seconds // 60))
     days, hours = divmod(minutes // 60, 24)
     if days:
@@ -178,7 +178,7 @@ def until(seconds: float) -> str:
 
 
 def as_json(told: dict[str, Any]) -> dict[str, Any]:
-    """What a page shows, for programs; points of a team only once they are released."""
+    """What a page shows, for programs; a team's points are in it only once they are released."""
     zone = told["zone"]
     return {
         "timezone": told["timezone"],
@@ -207,7 +207,7 @@ def as_json(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def grade_for_team(one: Shown) -> dict[str, Any] | None:
-    """A grade as its team may see it: before the release without points."""
+    """A grade as its team may see it: without points before the release."""
     if one.grade is None:
         return None
     facts = one.grade.facts()

@@ -47,18 +47,18 @@ from pttt_ooc.errors import CourseError, PtttError
 Row: TypeAlias = Submission | Agent
 _TABLES: Mapping[str, type[Row]] = {STRATEGIES: Submission, AGENTS: Agent}
 NOUNS: Mapping[str, str] = {STRATEGIES: "submission", AGENTS: "agent"}
-"""What one of a kind that is judged again is called, before its number."""
+"""What a submission of each kind that can be judged again is called, before its number."""
 
 
 def table_of(kind: str) -> type[Row]:
-    """The table of a kind; CourseError if it is not judged again."""
+    """The table of a kind; CourseError if the kind cannot be judged again."""
     if kind not in _TABLES:
         raise CourseError(f"Only {' and '.join(_TABLES)} are judged again, not {kind[:40]}.")
     return _TABLES[kind]
 
 
 def row_of(session: Session, kind: str, number: int) -> Row | None:
-    """A submission of a kind that is judged again; CourseError if the kind is not."""
+    """A submission; None if there is none; CourseError if its kind cannot be judged again."""
     found: Row | None = session.get(table_of(kind), number)  # type: ignore[assignment]
     return found
 
@@ -94,8 +94,9 @@ def enter_verdict(row: Row, verdict: Mapping[str, Any]) -> None:
 def begin_again(session: Session, numbers: Sequence[int], by: str, kind: str = STRATEGIES) -> list[int]:
     """Put submissions back into the queue; returns the numbers of all that are judged again.
 
-    With an accepted strategy, all accepted ones of its team for the same player are: until they have verdicts, the team
-    has no best, and then the right one, whatever has changed.  An agent's matches against others are played again.
+    With an accepted strategy, all accepted ones of its team for the same player are judged again: until they have
+    verdicts, the team has no best, and then the right one, whatever has changed.  An agent's matches against others are
+    played again.
 
     Raises
     ------
@@ -162,7 +163,7 @@ def ask_for_rehearsal(session: Session, numbers: Sequence[int], by: str, kind: s
 
 
 def all_numbers(session: Session, team: int | None = None, kind: str = STRATEGIES) -> list[int]:
-    """The numbers of all of a kind with a verdict, the baseline's apart; of one team, if it is named."""
+    """The numbers of all submissions of a kind with a verdict, but the baseline's; of one team, if it is named."""
     table = table_of(kind)
     query = select(table.id).join(Team, Team.id == table.team_id).where(*OF_STUDENTS)
     query = query.where(table.status.in_((ACCEPTED, REJECTED)))
@@ -252,7 +253,7 @@ class Rehearsals:
         return True
 
     def _entry(self, number: int, row: Row | None) -> dict[str, object]:
-        """A submission's verdicts before and after, in words, and the new one as columns; None if it is not changed."""
+        """A submission's verdicts before and after, in words, and the new one as columns; None if there is none."""
         if row is None or row.unfinished:
             why = "removed meanwhile" if row is None else "it is being judged"
             return {"number": number, "before": why, "after": why, "verdict": None}
@@ -261,7 +262,7 @@ class Rehearsals:
             verdict = self._judge(row)
         except (OSError, PtttError) as error:
             return {"number": number, "before": before, "after": f"it cannot be judged: {error}"[:300], "verdict": None}
-        enter_verdict(row, verdict)  # of no session any more
+        enter_verdict(row, verdict)  # the row is in no session any more
         return {"number": number, "before": before, "after": verdict_of(row), "verdict": verdict}
 
     def _enter(self, number: int, entry: dict[str, object]) -> None:
@@ -285,7 +286,7 @@ class Rehearsals:
         log.info("a dry run is over", extra={"rejudgement": number, "grades": len(grades)})
 
     def _grades(self, session: Session, number: int) -> list[str]:
-        """What would change, in a transaction that is taken back."""
+        """The grades that would change, found in a transaction that is taken back."""
         found = session.get(Rejudgement, number)
         before = points_now(session)
         for entry in found.verdicts if found else []:
@@ -302,7 +303,7 @@ def _rehearse(database: Database, data: Path, kind: str, judge: JudgeRow) -> Cal
 
 
 GRADING = Grading(settle_if_graded, _rehearse)
-"""What workers ask of the grades."""
+"""What workers need from the grades."""
 
 
 OpenJudge = Callable[[Path, Session], AbstractContextManager[JudgeRow]]
@@ -331,7 +332,7 @@ def _strategies(data: Path, session: Session) -> Iterator[JudgeRow]:
 
     settings, fact, storage = read_settings(data), session.get(Fact, "value"), Storage(data)
     if fact is None:
-        raise CourseError("The value of the game is not known yet; start `pttt serve` once.")
+        raise CourseError("The value of the game is not known yet; start `pttt course serve` once.")
     threads = settings.threads or cores()
     with open_assessor(settings, storage, (fact.value[0], fact.value[1]), threads) as assessor:
         yield partial(verdict_on, assessor, storage)
@@ -364,9 +365,9 @@ def rehearse(
     Parameters
     ----------
     opened
-        Opens what judges; None: as the worker of the kind does.
+        Opens the function that judges; None: the one of the kind's worker.
     on_progress
-        Called before each submission with the number of those that are judged, and of all.
+        Called before each submission: how many are judged, and how many there are.
 
     Raises
     ------

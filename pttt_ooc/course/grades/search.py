@@ -45,7 +45,7 @@ class Found:
     note
         Why it was rejected.
     figure
-        Of strategies the exploitability, of agents the score.
+        The exploitability of a strategy, or the score of an agent.
     """
 
     kind: str
@@ -90,7 +90,7 @@ def find(
         A part of a team's name, or of a member's name, address or number; the number of a submission; the beginning of
         a digest.
     kind, state
-        Of :data:`KINDS`, :data:`STATES`; empty: all.
+        One of :data:`KINDS`, :data:`STATES`; empty: all.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""Submissions of different teams that are alike: what people with rights see of it.  A hint, no verdict.
+"""Submissions of different teams that are alike, for people with rights: a hint, not a verdict.
 
 Strategies are compared by the worker.  Bots and agents are compared here, by normalised tokens of their code: winnowing
-(Schleimer, Wilkerson, Aiken, SIGMOD 2003).  Names, numbers, texts, comments and white space make no difference: of a
-file only the kinds of its tokens are left.  Every run of :data:`GRAM` + :data:`WINDOW` - 1 tokens that two files share
+(Schleimer, Wilkerson, Aiken, SIGMOD 2003).  Names, numbers, texts, comments and white space make no difference: only
+the kinds of a file's tokens are compared.  Every run of :data:`GRAM` + :data:`WINDOW` - 1 tokens that two files share
 is found.  What a file shares with the code that everybody has, because the package or the course hands it out, is
-counted apart.
+counted separately.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pttt_ooc.course.data.term_tables import Likeness
 
 GRAM, WINDOW = 24, 8
 NEAR = 0.4
-"""Share of code from which two files are told."""
+"""Two files are reported if they share at least this part of their code."""
 
 FOLDER = "handed-out"
 """The directory in a course's directory with code that it hands out itself."""
@@ -111,14 +111,14 @@ def _of(content: bytes) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class Code:
-    """A file's own code, without what is everybody's.
+    """A file's own code, without the code that everybody has.
 
     Attributes
     ----------
     handed_out
-        The share of it that is everybody's, from 0 to 1.
+        The share of the file that everybody has, from 0 to 1.
     nearest
-        The file from which most of that is; empty: none.
+        The file that most of that comes from; empty: none.
     """
 
     own: frozenset[int]
@@ -127,7 +127,7 @@ class Code:
 
     @classmethod
     def of(cls, content: bytes, library: Library) -> Code:
-        """Of a file."""
+        """The code of a file."""
         found = _of(content)
         shares = {name: len(found & known) for name, known in library.items()}
         common = found & frozenset().union(*library.values())
@@ -135,7 +135,7 @@ class Code:
         return cls(found - common, len(common) / len(found) if found else 0.0, nearest)
 
     def overlap(self, other: Code) -> float:
-        """The share of the smaller one's own code that is in the other one, too; 0 to 1."""
+        """The share of the smaller one's own code that the other one has, too; 0 to 1."""
         least = min(len(self.own), len(other.own))
         return len(self.own & other.own) / least if least else 0.0
 
@@ -149,12 +149,12 @@ class Alike:
     of
         The assignment of agents, or the further game or league; empty: the course's own.
     figure
-        Of strategies the estimated total variation of their games against Uniform: 0 is the same.  Of bots and agents
-        the share of code: 1 is the same.
+        For strategies, the estimated total variation of their games against Uniform: 0 means the same.  For bots and
+        agents, the share of code: 1 means the same.
     same_file
         Whether the files are equal.
     teams, numbers
-        Of both; of the code that is handed out, the team says which, and the number is 0.
+        Those of both; for code that is handed out, the team says which code, and the number is 0.
     """
 
     kind: str
@@ -181,7 +181,7 @@ class Alike:
 
 
 def alike(session: Session, data: Path) -> list[Alike]:
-    """All that are alike, the most alike of each kind first: strategies, bots, agents."""
+    """All pairs that are alike, the most alike of each kind first: strategies, bots, agents."""
     found = [*_strategies(session, data), *_bots(session, data), *_agents(session, data)]
     kinds = (STRATEGIES, BOTS, AGENTS)
     return sorted(
@@ -205,7 +205,7 @@ def _strategies(session: Session, data: Path) -> Iterator[Alike]:
 
 
 def _bots(session: Session, data: Path) -> Iterator[Alike]:
-    """The latest accepted bots of all teams of each league."""
+    """Pairs that are alike, of the latest accepted bots of all teams in each league."""
     library = {**shipped_bots(), **handed_out(data)}
     for name in (None, *further_leagues(session)):
         with open_bots(league_directory(data, name)) as bots:
@@ -215,7 +215,7 @@ def _bots(session: Session, data: Path) -> Iterator[Alike]:
 
 
 def _agents(session: Session, data: Path) -> Iterator[Alike]:
-    """The latest accepted agents of all teams in each assignment."""
+    """Pairs that are alike, of the latest accepted agents of all teams in each assignment."""
     storage = Storage(data)
     for assignment in all_assignments(session, AGENTS):
         latest: dict[int, Agent] = {}
@@ -241,7 +241,7 @@ class _File:
 def _files(
     session: Session, kind: str, of: str, files: Iterable[_File], library: Mapping[str, frozenset[int]]
 ) -> Iterator[Alike]:
-    """Files of different teams, with each other and with the code that is handed out."""
+    """Pairs that are alike, of files of different teams, or of a file and the code that is handed out."""
     names = {team.id: team.own_name for team in session.scalars(select(Team))}
     known = [(one, Code.of(one.content, library)) for one in files if one.team in names]
     for one, code in known:
@@ -255,7 +255,7 @@ def _files(
 
 
 def lines(found: Sequence[Alike]) -> list[str]:
-    """A line for each."""
+    """A line for each pair."""
     told = []
     for one in found:
         first, second = (f"{readable_name(t)} {n}" if n else t for t, n in zip(one.teams, one.numbers, strict=True))

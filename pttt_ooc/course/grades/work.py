@@ -1,4 +1,4 @@
-"""What teams have handed in for an assignment, by kind: what may count, and what is measured of it."""
+"""What teams have handed in for an assignment, by kind: what may count, and its figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 
 
 def candidates(session: Session, assignment: Assignment, data: Path) -> Candidates:
-    """What may count for an assignment: accepted, and begun within the team's dates.
+    """The submissions that may count for an assignment: accepted, and begun within their team's dates.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def _find_accepted(session: Session, assignment: Assignment, data: Path) -> list
 def team_figures(
     session: Session, assignment: Assignment, data: Path, choices: Mapping[int, list[Option]]
 ) -> dict[int, float]:
-    """What is measured of teams, not of what they have handed in: marks of a tournament, shares of a head-to-head.
+    """Figures of teams rather than submissions: marks of a tournament, shares of a head-to-head.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def marks_of_tournament(data: Path) -> dict[int, float]:
 
 
 def team_of_key(key: str) -> int:
-    """The team's number of its key in the tournament."""
+    """The number of the team that has this key in the tournament."""
     if not re.fullmatch(r"t[0-9]{1,9}", key):
-        raise CourseError(f"The tournament has the team {key!r}, which is none of this course.")
+        raise CourseError(f"The tournament has the team {key!r}, which is not in this course.")
     return int(key[1:])
 
 
 def figures(kind: str, option: Option, of_teams: Mapping[int, float], team: int) -> dict[str, float]:
-    """What is measured of an option; names are missing of what is not there.
+    """The figures of an option; what was not handed in has none.
 
     Parameters
     ----------

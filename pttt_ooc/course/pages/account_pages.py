@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @router.get("")
 def account_page(request: Request, course: UsedCourse, account: Allowed) -> Response:
-    """Who is signed in, and what can be done."""
+    """Who is signed in, and what they can do."""
     return _page(request, course, account)
 
 
@@ -62,7 +62,7 @@ def _page(request: Request, course: Course, account: Account | None, code: int =
     context |= {"token": "", "link": "", "problem": "", "done": "", "team": team, **more}
     page = render(request, "course/account.html", account, local=lambda at: readable_instant(at, term.zone), **context)
     page.status_code = code
-    page.headers["Cache-Control"] = "no-store"  # it may have a token
+    page.headers["Cache-Control"] = "no-store"  # it may show a token
     return page
 
 
@@ -73,7 +73,7 @@ async def _act(
     work: Callable[[Session], T],
     answer: Callable[[T], Response] = lambda done: RedirectResponse("/account", 303),
 ) -> Response:
-    """Do something in a transaction, and answer; what is refused is told on the page."""
+    """Do something in a transaction, and answer; the page says what is refused."""
 
     def transact() -> T:
         with course.database.writing() as session:
@@ -90,7 +90,7 @@ def _person_of(account: Account | None) -> Person:
     """The person who is signed in; 403 for a team's token."""
     person = person_behind(account)
     if person is None:
-        raise HTTPException(403, "You are signed in by a team's token, which is no person; sign in as yourself.")
+        raise HTTPException(403, "You are signed in with a team's token; sign in as yourself.")
     return person
 
 
@@ -165,7 +165,7 @@ async def join(request: Request, course: UsedCourse, shell: UsedShell, account: 
             current = session.get(Person, who.id) if who else None
             before = revision(session)
             used = invitations.use(session, fields.get("code", ""), current, name, email)
-            if revision(session) != before:  # and not only signed in
+            if revision(session) != before:  # the link did more than sign in
                 settle_if_graded(session, course.storage.data, "somebody has used a link")
             return used
 
@@ -192,7 +192,7 @@ async def password(request: Request, course: UsedCourse, shell: UsedShell, accou
         return current
 
     response = await _act(request, course, account, work, lambda current: begin(request, course, current))
-    if response.status_code == 303:  # and not refused
+    if response.status_code == 303:  # it was not refused
         was_right()
         remember_browser(request, response, shell, person.key)
     return response

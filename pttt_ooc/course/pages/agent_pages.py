@@ -105,7 +105,7 @@ def _ranking(
             "by_rule": _by_rule(rows, course),
         }
 
-    # Only what is frozen or hidden is not the same for all.
+    # Readers see different standings only if something is frozen or hidden.
     reader = (viewer, everything) if frozen or some_hidden(session, assignment) else None
     known = course.cache.current(("agents", assignment.id, reader), stamp, make)
     settings = settings_of(assignment.settings)
@@ -124,7 +124,7 @@ def _ranking(
 
 
 def _by_rule(rows: Sequence[Row], course: Course) -> list[tuple[str, str]]:
-    """The names of each two teams whose match was drawn by rule."""
+    """The names of each pair of teams whose match was drawn by rule."""
     teams = {row.agent.id: row.team.name for row in rows}
     return [(teams[a], teams[b]) for a, b in drawn_by_rule(course.storage.data, teams)]
 

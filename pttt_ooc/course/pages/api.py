@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from pttt_ooc.course.data import queue, standings
 from pttt_ooc.course.data.assignments import veil
 from pttt_ooc.course.data.models import BASELINE, STATUSES, Submission
-from pttt_ooc.course.pages.context import Bearer, Number, UsedCourse, check_shown, shown_to
+from pttt_ooc.course.pages.context import Bearer, Number, UsedCourse, check_shown, no_team, shown_to
 from pttt_ooc.course.pages.intakes import strategies
 from pttt_ooc.course.pages.schemas import (
     CourseOut,
@@ -27,6 +27,7 @@ from pttt_ooc.course.pages.uploads import form_schema, from_program
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.strategies import submissions
+from pttt_ooc.site.service.pulse import read_sign
 from pttt_ooc.site.shell.accounts import known_bearer, missing_token
 from pttt_ooc.site.shell.schemas import ErrorOut, moment
 from pttt_ooc.site.shell.shell import Account, UsedShell
@@ -107,13 +108,14 @@ def list_submissions(
     team: TeamName = None,
     status: Annotated[str | None, Query(pattern=f"^({'|'.join(STATUSES)})$")] = None,
 ) -> SubmissionsOut:
-    """All submissions, latest first, a page at a time; while standings are frozen, the newer ones are your own."""
+    """All submissions, latest first, a page at a time; while standings are frozen, newer ones are only your own."""
     account = known_bearer(request, shell)
     with course.database.reading() as session:
         shown_if = shown_to(session, account)
         listed = submissions.list_page(session, page, size, _team(session, team), status, shown_if)
         places = queue.positions(session)
-    rows = [SubmissionOut.of(s, places.get(s.id)) for s in listed.rows]
+    sign = read_sign(course.storage.alive)
+    rows = [SubmissionOut.of(s, places.get(s.id), sign=sign) for s in listed.rows]
     return SubmissionsOut(submissions=rows, page=listed.number, pages=listed.pages, total=listed.total)
 
 
@@ -128,7 +130,8 @@ def _one(course: UsedCourse, account: Account | None, number: int) -> Submission
         found = submission_of(session, number)
         check_shown(session, found, account)
         place = standings.place_of(session, found, veil(session))
-        return SubmissionOut.of(found, queue.positions(session).get(found.id), place)
+        compared, sign = standings.compare(session, found, veil(session)), read_sign(course.storage.alive)
+        return SubmissionOut.of(found, queue.positions(session).get(found.id), place, compared, sign)
 
 
 @router.post("/submissions", summary="Submit", status_code=201, responses=_REFUSALS, openapi_extra=_FORM)
@@ -177,5 +180,5 @@ def _team(session: Session, name: str | None) -> int | None:
         return None
     row = teams.public_team(session, name)
     if row is None:
-        raise HTTPException(404, f"There is no team {name}.")
+        raise no_team(name)
     return row.id

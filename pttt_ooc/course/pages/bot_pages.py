@@ -40,7 +40,7 @@ from pttt_ooc.site.shell.shell import Account, UsedShell
 
 @dataclass
 class OpenLeague:
-    """The web server's side of a league; `name` None: the course's own, else a further one."""
+    """The web server's side of a league; `name` None: the course's own; otherwise a further one."""
 
     course: Course
     files: League
@@ -207,7 +207,7 @@ def one_by_program(league: UsedLeague, team: Bearer, number: Number) -> BotOut:
 
 @dataclass
 class FurtherLeagues:
-    """The further leagues of a course, opened when they are asked for first."""
+    """The further leagues of a course, opened when they are first asked for."""
 
     course: Course
     opened: dict[str, OpenLeague] = field(default_factory=dict)
@@ -231,7 +231,7 @@ class FurtherLeagues:
 
 
 def _choose(request: Request, league: UsedLeague) -> None:
-    """Let the pages show the tournament of the further league that the address names, and the navigation its pages."""
+    """Show the further league that the address names: its tournament, and its pages in the navigation."""
     further: FurtherLeagues = request.app.state.leagues
     name, base = league.name or "", league.base
     request.state.extreme = further.tournaments[name]
@@ -244,7 +244,7 @@ _ROUTER = below("/leagues/{league}", *_PAGES, dependencies=(Depends(_choose),))
 
 
 def further_parts_of(course: Course, others: Sequence[Part]) -> list[Part]:
-    """The parts of the application for further leagues; `others`: those that are there anyway."""
+    """The parts of the application for further leagues; `others`: the other parts."""
     further = Part(
         name="leagues",
         directory=Folder(__file__).parent / "bots",
@@ -258,7 +258,7 @@ def further_parts_of(course: Course, others: Sequence[Part]) -> list[Part]:
 
 
 def before_tournament(league: League, database: Database) -> BeforeTournament:
-    """What the pages show before the tournament begins; people with rights see practice also while it is frozen."""
+    """What the pages show before the tournament begins; people with rights also see practice while it is frozen."""
     settings = league.settings
     readers: dict[float, PracticeReader] = {}
 

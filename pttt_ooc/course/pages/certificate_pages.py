@@ -36,12 +36,12 @@ def certificate_of(course: Course, team: Team, ask: bool = False) -> PairCertifi
     Parameters
     ----------
     ask
-        Whether to ask for it, unless it is there.
+        Whether to ask for it if it is not there.
 
     Raises
     ------
     SubmissionError
-        If the team has no best pair, or there are no certificates.
+        If the team has no best pair, or the course makes no certificates.
     """
     with course.database.reading() as session:
         standing = next((row for row in standings.leaderboard(session) if row.team.id == team.id), None)
@@ -55,7 +55,7 @@ def certificate_of(course: Course, team: Team, ask: bool = False) -> PairCertifi
 
 
 def shown_certificate(course: Course, team: Team, further: bool = False) -> dict[str, object]:
-    """What the team's page shows of it, or the page of a `further` game."""
+    """What the team's page, or the page of a `further` game, shows of its certificate."""
     base, part = (f"/games/{course.settings.game}", "") if further else (f"/teams/{team.id}", "/parts")
     context: dict[str, object] = {
         "most": course.settings.certificate_infosets,
@@ -83,13 +83,13 @@ def _send_certificate(course: Course, team: Team) -> FileResponse:
 
 
 # ---------------------------------------------------------------------------------------------
-# Whose certificate an address means: of a team in the course's own game, or of the team that asks in a further one
+# Whose certificate an address means: a team's in the course's own game, or in a further one that of the team that asks
 
 Owned = tuple[Course, Team]
 
 
 def _of_team(request: Request, course: UsedCourse, team: Signed, number: Number) -> Owned:
-    team = needed_team(request, team, "The certificate of a team is for its members; sign in.")
+    team = needed_team(request, team, "Only the members of a team can see its certificate; sign in.")
     if team.id != number:
         raise HTTPException(403, "Only the team itself can have this certificate: it contains both strategies.")
     return course, team

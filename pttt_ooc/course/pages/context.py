@@ -25,11 +25,12 @@ from pttt_ooc.course.data.limits import InFlight, Limits, Quota, quota
 from pttt_ooc.course.data.memberships import was_brought_in
 from pttt_ooc.course.data.models import Judged, Submission, Team
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
-from pttt_ooc.course.data.standings import Standing, is_shown
+from pttt_ooc.course.data.standings import Comparison, Standing, is_shown
 from pttt_ooc.course.data.storage import Handout, Storage, find_handout
 from pttt_ooc.course.data.term_tables import Pair
 from pttt_ooc.course.people import teams
 from pttt_ooc.course.people.accounts import Staff
+from pttt_ooc.course.strategies.figures import scale
 from pttt_ooc.course.strategies.game_facts import GameValue, stored_value
 from pttt_ooc.disk.permissions import private
 from pttt_ooc.pipeline.files.zipped_array import other_player
@@ -82,7 +83,7 @@ class Course:
         return cls(settings, storage, database, storage.secret())
 
     def of_game(self, game: str) -> Course:
-        """The side of a further game, with its own directory; raises what :meth:`open` raises."""
+        """The `Course` of a further game, with its own directory; raises what :meth:`open` raises."""
         with self._opening:
             if game not in self._further:
                 with private():
@@ -97,7 +98,7 @@ class Course:
     def leaderboard(self, session: Session) -> list[Standing]:
         """The public leaderboard as it is now; see :func:`~pttt_ooc.course.data.standings.leaderboard`.
 
-        Its figures, ranks and teams are of now; other columns of its submissions may be of an earlier moment.
+        Its figures, ranks and teams are current; other columns of its submissions may be older.
         """
 
         def make() -> dict[str, list[Standing]]:
@@ -113,7 +114,7 @@ class Course:
 
     @property
     def limits(self) -> Limits:
-        """How many strategies a team may submit; a file of the other player does not count."""
+        """How many strategies a team may submit; a file for the wrong player does not count."""
         counted = Submission.detail.not_in([other_player(player) for player in (0, 1)])
         s = self.settings
         hourly, daily = s.submissions_per_hour, s.submissions_per_day
@@ -140,7 +141,7 @@ def game_course(course: Course, game: str) -> Course:
 
 def _team_of_token(account: Annotated[Account, Depends(bearer)]) -> Team:
     if not isinstance(account, Team):
-        raise HTTPException(403, "This is for teams; your token is of a person with rights.")
+        raise HTTPException(403, "This is for teams; your token is an instructor’s or assistant’s.")
     return account
 
 
@@ -150,11 +151,11 @@ def _team_signed_in(request: Request, account: Annotated[Account | None, Depends
 
 
 def needed_team(request: Request, team: Team | None, otherwise: str) -> Team:
-    """The team that is signed in; 401 with the sentence `otherwise` for nobody, 403 for somebody who is in none."""
+    """The team that is signed in; 401 with the sentence `otherwise` if nobody is, 403 for a person without a team."""
     if team is None and reader(request, team) is None:
         raise HTTPException(401, otherwise)
     if team is None:
-        raise HTTPException(403, "This is for teams, and who is signed in here is in none.")
+        raise HTTPException(403, "This is for teams, and you are in none.")
     return team
 
 
@@ -168,9 +169,14 @@ Number = Annotated[int, InPath(ge=1, lt=1 << 31)]
 
 
 def reader(request: Request, team: Team | None) -> Account | None:
-    """Who is signed in, for the head of the page: a team, or somebody with rights."""
+    """Who is signed in, for the head of the page: a team, or a person without one."""
     account: Account | None = team or getattr(request.state, "account", None)
     return account
+
+
+def no_team(named: int | str) -> HTTPException:
+    """The error for an address that names an unknown team."""
+    return HTTPException(404, f"There is no team {named}.")
 
 
 def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:
@@ -180,10 +186,14 @@ def shown_to(session: Session, account: Account | None) -> ColumnElement[bool]:
     return is_shown(veil(session), account.id if account else None)
 
 
+def is_inside(found: Judged, account: Account | None) -> bool:
+    """Whether somebody is in a submission's team, or has rights."""
+    return isinstance(account, Staff) or (account is not None and account.id == found.team_id)
+
+
 def check_shown(session: Session, found: Judged, account: Account | None) -> None:
-    """404 if a submission is hidden from somebody, by a ruling or until the standings are unveiled."""
-    until = veil(session)
-    own = isinstance(account, Staff) or (account is not None and account.id == found.team_id)
+    """Raise 404 if a submission is hidden from somebody, by a ruling or until the standings are unveiled."""
+    until, own = veil(session), is_inside(found, account)
     if found.ruling and not own:
         raise HTTPException(404, f"There is no submission {found.id}.")
     if until is not None and found.counts_from > until and not own:
@@ -198,7 +208,7 @@ Row = TypeVar("Row", bound=Judged | Pair)
 
 
 def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
-    """A submission for its team, or any for people with rights; the same 404 for another team's as for none.
+    """A submission, for its team or people with rights; another team's gives the same 404 as a missing one.
 
     Parameters
     ----------
@@ -212,10 +222,18 @@ def own_or_any(found: Row | None, account: Account | None, what: str) -> Row:
 
 
 def under_way(row: Judged, place: int | None, pulse: Path) -> dict[str, Any]:
-    """How far a verdict is, for its page: ``place`` in the queue, ``sign`` of life of the worker, and the ``stamp``."""
+    """How far a judgement is, for its page: ``place`` in the queue, the worker's ``sign`` of life, and a ``stamp``."""
     sign = read_sign(pulse)
-    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{bool(sign.waits_for)}"
+    stamp = f"{row.changed_at:.3f}-{place}-{row.ruling}-{sign.alive}-{sign.waits_for}"
     return {"place": place, "sign": sign, "stamp": stamp}
+
+
+def scale_of(row: Submission, compared: Comparison | None) -> dict[str, Any]:
+    """The figure of a strategy beside others, for its page: ``compared``, and ``scale``; None without a figure."""
+    if compared is None or row.exploitability is None:
+        return {"compared": None, "scale": None}
+    ahead = compared.ahead.exploitability if compared.ahead else None
+    return {"compared": compared, "scale": scale(row.exploitability, compared.uniform, ahead)}
 
 
 def as_handed_in(file: Path, what: str, name: str, media_type: str) -> FileResponse:

@@ -21,8 +21,9 @@ from pttt_ooc.course.data.models import ACCEPTED, REJECTED, Team
 from pttt_ooc.course.data.term_tables import INSTRUCTOR, Rejudgement
 from pttt_ooc.course.grades import checkup, decisions, downloads, exports, gradebook, rejudging, search, similarity
 from pttt_ooc.course.grades.decisions import Desk
+from pttt_ooc.course.grades.diagnosis import notes
 from pttt_ooc.course.grades.overview import announcements, overview
-from pttt_ooc.course.pages.context import Course, Number, UsedCourse
+from pttt_ooc.course.pages.context import Course, Number, UsedCourse, no_team
 from pttt_ooc.course.pages.intakes import reports_of
 from pttt_ooc.course.pages.term_pages import describe_times, send_zip
 from pttt_ooc.course.people import post
@@ -63,7 +64,14 @@ def desk_page(
         wanted = search.find_teams(session, teams, search_for[:100])
     points = {(line.team.id, line.assignment.id): line.points for line in lines}
     found = [team for number, team in teams.items() if wanted is None or number in wanted]
-    context = {"problems": problems, "teams": found, "assignments": assignments, "points": points, "people": people}
+    context = {
+        "problems": problems,
+        "notes": notes(course.storage.data),
+        "teams": found,
+        "assignments": assignments,
+        "points": points,
+        "people": people,
+    }
     more = {"search": search_for[:100], "instructor": _is_instructor(account), **describe_times(told["zone"])}
     return render(request, "course/desk.html", account, team=None, **context, **told, **more)
 
@@ -74,7 +82,7 @@ def team_page(request: Request, course: UsedCourse, account: Allowed, number: Nu
     with course.database.reading() as session:
         team = session.get(Team, number)
         if team is None or not team.of_students:
-            raise HTTPException(404, f"There is no team {number}.")
+            raise no_team(number)
         told = overview(session, course.storage.data, team, decided=True)
         people = members(session).get(team.id, [])
         history = {
@@ -167,7 +175,7 @@ async def rejudge(request: Request, course: UsedCourse, shell: UsedShell, accoun
 
 
 def _chosen_numbers(session: Session, course: Course, fields: dict[str, str]) -> dict[str, list[int]]:
-    """The numbers of what is to be judged again, by kind; only kinds of which something is chosen."""
+    """The numbers of the submissions to judge again, by kind; a kind without any is left out."""
     if fields.get("which") != "all":
         given = [name.partition("-") for name in fields if _CHOSEN.fullmatch(name)]
         found = {kind: [int(number) for one, _, number in given if one == kind] for kind in rejudging.NOUNS}
@@ -188,7 +196,7 @@ def _chosen_numbers(session: Session, course: Course, fields: dict[str, str]) ->
 @router.get("/rejudgements/{number}")
 @router.get("/parts/rejudgements/{number}")
 def rejudgement_page(request: Request, course: UsedCourse, account: Allowed, number: Number) -> Response:
-    """How far judging again is, and what a dry run has found."""
+    """The progress of judging again, and what a dry run has found."""
     facts = {"team": None, **_rejudgement(course, number)}
     return render_renewed(request, "course/desk_rejudgement.html", "course/parts/rejudgement.html", account, **facts)
 
@@ -265,7 +273,7 @@ for _what in _DECISIONS:
 
 
 async def _transact(course: Course, account: Account | None, work: Callable[[Desk], T]) -> T:
-    """Do something at the desk of who asks; what is refused is 400, if it says nothing else."""
+    """Do something at the desk of the person who asks; a refusal is 400, unless it has its own status."""
     assert isinstance(account, Staff)
     by = account.person.email
 

@@ -1,6 +1,6 @@
-"""Explore and Play of further games: each has an answerer of its own, which tells its address in the game's directory.
+"""Explore and Play of further games: each has an answerer of its own, whose address is in the game's directory.
 
-So the web process, which was there before a game was added, finds it.
+There the web process finds it, even if it began before the game was added.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pttt_ooc.course.data.game_directory import find_address
 from pttt_ooc.course.pages.context import Course
 from pttt_ooc.site.service.wire import Client
 
-_SECONDS = 2.0  # seconds for which the list of games is believed
+_SECONDS = 2.0  # seconds for which the list of games is kept
 
 State = TypeVar("State")
 
@@ -28,7 +28,7 @@ class OfFurtherGames(Sequence[State], Generic[State]):
     Parameters
     ----------
     make
-        Makes the state of a game, of its `Course` and a client of its answerer.
+        Makes the state of a game from its `Course` and a client of its answerer.
     """
 
     course: Course

@@ -22,7 +22,16 @@ from pttt_ooc.course.data.standings import Standing
 from pttt_ooc.course.grades.decisions import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
-from pttt_ooc.course.pages.context import Course, Number, UsedCourse, as_handed_in, game_course, own_or_any, under_way
+from pttt_ooc.course.pages.context import (
+    Course,
+    Number,
+    UsedCourse,
+    as_handed_in,
+    game_course,
+    own_or_any,
+    scale_of,
+    under_way,
+)
 from pttt_ooc.course.pages.intakes import strategies_of_game
 from pttt_ooc.course.pages.rankings import RankedGame, RenderedPart, leaderboard_ranking
 from pttt_ooc.course.pages.schemas import MatrixOut, StandingOut, SubmissionOut
@@ -57,7 +66,7 @@ def _board(course: Course, game: str, account: Account | None) -> RankedGame:
 
 @dataclass(frozen=True)
 class _Query:
-    """What an address says of the leaderboard and of the matrix."""
+    """What an address says about the leaderboard and the matrix."""
 
     asked: AskedRanking
     rows: Order = "team"
@@ -168,7 +177,15 @@ def _verdict(course: Course, account: Account | None, game: str, number: int) ->
     found = _own(own, account, number)
     with course.database.reading() as session:
         zone, ruling = term_of(session).zone, ruling_of(session, STRATEGIES, number, game)
+    until = _until(course, game, account)
+    with own.database.reading() as session:
+        standing, compared = (
+            standings.place_of(session, found, until),
+            standings.compare(session, found, until, inside=True),
+        )
     return {
+        "standing": standing,
+        **scale_of(found, compared),
         "ruling": ruling,
         "mine": _team(account) is not None,
         "explored": find_address(course.storage.data, game) is not None,
@@ -231,7 +248,7 @@ async def take_in_by_program(
 
 
 def _describe_submission(own: Course, row: Submission) -> SubmissionOut:
-    found = SubmissionOut.of(row, _place(own, row.id))
+    found = SubmissionOut.of(row, _place(own, row.id), sign=read_sign(own.storage.alive))
     return found.model_copy(update={"url": f"/games/{own.settings.game}/submissions/{row.id}"})
 
 

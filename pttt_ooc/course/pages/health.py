@@ -38,7 +38,7 @@ router = APIRouter(include_in_schema=False)
 def healthz(course: UsedCourse) -> JSONResponse:
     """200 if a submission would be accepted and judged now, else 503 and what is not ready.
 
-    Matches that the machine has broken off are told, and change nothing of that.
+    Matches that the machine has broken off are listed, and do not change the status.
     """
     state = {"database": _database(course), "worker": _told_by(course.storage.alive), "disk": _disk(course)}
     broken_off: dict[str, dict[str, int]] = {}
@@ -56,7 +56,7 @@ def healthz(course: UsedCourse) -> JSONResponse:
 
 
 def _others(course: Course) -> Iterator[tuple[str, Path, Tries | None]]:
-    """The name of each further worker, where it says that it is alive, and the tries of its matches, if it has any."""
+    """For each further worker its name, its file with signs of life, and the tries of its matches, if any."""
     data = course.storage.data
     with course.database.reading() as session:
         takes_agents, games = bool(all_assignments(session, AGENTS)), further_games(session)

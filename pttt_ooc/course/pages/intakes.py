@@ -1,7 +1,7 @@
 """What a course takes in, of each kind: strategies, also for further games, bots, agents, and reports.
 
-Dates and limits are checked twice: before the file comes, and once it is there, when other uploads of the team may have
-ended meanwhile.  What began too late is refused with the dates; the very same file again is what is there already.
+Dates and limits are checked twice: before the file comes, and once it is there, as other uploads of the team may have
+ended meanwhile.  An upload that began too late is refused with the dates.  The very same file is not taken again.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def reports(course: Course, name: str) -> Intake[Report]:
 
     def make(team: Team, fields: Fields, incoming: Incoming) -> Report:
         status, note = _verdict(course.storage.upload(incoming.name))
-        # Of the path that was sent, the last part counts, in harmless characters.
+        # The last part of the path that was sent counts, in harmless characters.
         given = re.sub(r"[^\w .()+-]", "_", re.split(r"[/\\]", incoming.given)[-1])[-_LONGEST_NAME:] or "report"
         return Report(
             **facts_of_file(incoming, team),
@@ -245,7 +245,7 @@ def reports(course: Course, name: str) -> Intake[Report]:
         )
 
     def lock(session: Session, team: Team) -> None:
-        hold_grades(session)  # in the order of all that writes grades down: first the grades, then the team
+        hold_grades(session)  # in this order, as wherever grades are written down: first the grades, then the team
         hold(session, team)
 
     def settle_report(session: Session, row: Report) -> None:

@@ -1,4 +1,4 @@
-"""The pages for signing in by OpenID Connect: there, and back."""
+"""The pages for signing in by OpenID Connect: to the university, and back."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def leave(request: Request, course: UsedCourse, account: Allowed) -> Response:
         raise HTTPException(502, str(error)) from None
     response = RedirectResponse(address, 303)
     secure = request.url.scheme == "https"
-    # Lax: the browser comes back from another site, when it sends no cookie that is stricter.
+    # Lax: the browser comes back from another site, and would not send a stricter cookie then.
     response.set_cookie(
         COOKIE, _seal_flow(course, flow), max_age=int(SECONDS), path=_PATH, httponly=True, samesite="lax", secure=secure
     )
@@ -50,17 +50,17 @@ def leave(request: Request, course: UsedCourse, account: Allowed) -> Response:
 def come_back(
     request: Request, course: UsedCourse, account: Allowed, code: str = "", state: str = "", error: str = ""
 ) -> Response:
-    """Sign in whom the university names.
+    """Sign in the person whom the university names.
 
-    The page leads on by itself: to what this site asks for, and not the other one, the browser adds the new cookie.
+    The page leads on by itself: browsers add the new cookie to requests from this site, not to those from another.
     """
     from pttt_ooc.course.people.openid import person_of
 
     flow = _unseal_flow(course, request.cookies.get(COOKIE, ""))
     if flow is None or not hmac.compare_digest(flow.state.encode(), state.encode()):
-        raise HTTPException(400, "This sign-in was not begun in this browser, or took too long; begin again.")
+        raise HTTPException(400, "This sign-in was not begun in this browser, or took too long; start again.")
     if error or not code:
-        raise HTTPException(400, "The university has signed nobody in; begin again.")
+        raise HTTPException(400, "The university has not signed you in; start again.")
     provider = _provider(request, course)
     try:
         identity = provider.identity(flow, _back(request), code)
@@ -95,7 +95,7 @@ def _provider(request: Request, course: Course) -> Provider:
 
 
 # ---------------------------------------------------------------------------------------------
-# What the browser keeps meanwhile: sealed, so that nobody else can make it, and for a while
+# What the browser keeps meanwhile: sealed, so that only this server can make it, and for a while
 
 
 def _seal_flow(course: Course, flow: Flow) -> str:

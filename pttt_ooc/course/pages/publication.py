@@ -31,7 +31,7 @@ from pttt_ooc.errors import CourseError
 from pttt_ooc.site.shell.rendering import HERE as WEB
 
 MARK = "publication.json"
-"""The file by which a directory is known as a publication, which may be replaced."""
+"""The file that marks a directory as a publication, which may be replaced."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

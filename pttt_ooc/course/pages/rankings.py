@@ -39,7 +39,7 @@ from pttt_ooc.site.shell.ranking import (
 from pttt_ooc.site.shell.rendering import is_seen, render_part
 
 SINCE = 24 * 3600.0
-"""Seconds over which changes of ranks are told."""
+"""Seconds over which changes of ranks are shown."""
 
 
 def curves(improved: Iterable[Submission]) -> dict[int, Miniature]:
@@ -70,7 +70,7 @@ def curves(improved: Iterable[Submission]) -> dict[int, Miniature]:
 def changed_ranks(
     session: Session, rows: Sequence[standings.Standing], sort: str, until: float | None
 ) -> dict[int, int]:
-    """By how many ranks each team has risen within :data:`SINCE`; only teams that had a rank then, and have another."""
+    """By how many ranks each team has risen within :data:`SINCE`; only teams that had another rank then."""
     column = "sum" if sort == "team" else sort
     then = min(until or float("inf"), time.time() - SINCE)
     before = {row.team.id: row.rank(column) for row in standings.leaderboard(session, column, then)}
@@ -85,7 +85,7 @@ def in_judgement(session: Session, until: float | None) -> dict[int, str]:
 
 
 def stamp_of(revision: str, judged: Mapping[int, str]) -> str:
-    """A text that changes with the leaderboard: with the standings, with what is judged, and each hour."""
+    """A text that changes with the leaderboard: with the standings, with the judgements under way, and each hour."""
     told = zlib.crc32(repr(sorted(judged.items())).encode())
     return f"{revision}-{int(time.time() // 3600)}-{told:08x}"
 
@@ -102,7 +102,7 @@ _COLUMNS: dict[str, Column[standings.Standing]] = {
 
 @dataclass(frozen=True)
 class RankedGame:
-    """Where a leaderboard and a matrix are, and who looks.
+    """The game whose leaderboard and matrix are shown, and who looks.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class RankedGame:
     base
         The address of a further game; empty: the course's own.
     until
-        Returns since when the standings are frozen; `key` differs where it does.
+        Returns since when the standings are frozen; `key` differs where the answer does.
     """
 
     course: Course
@@ -129,7 +129,7 @@ class RenderedPart:
     html: Markup
 
     def answer(self, request: Request) -> Response:
-        """The part for an open page, if it is no longer what the page shows."""
+        """The part for an open page, if the page shows an older one."""
         return Response(status_code=204) if is_seen(request, self.revision) else HTMLResponse(self.html)
 
 
@@ -139,7 +139,7 @@ def leaderboard_ranking(board: RankedGame, query: RankingQuery, **fields: Any) -
 
 
 async def leaderboard(request: Request, board: RankedGame, asked: Ranking[standings.Standing]) -> RenderedPart:
-    """The table of the teams in whose names the text is that is looked for."""
+    """The table of the teams whose names contain the text that is looked for."""
     key = (asked.sort, *sorted(asked.fields.items()))
 
     def make() -> Shown:
@@ -234,7 +234,7 @@ def _standings(board: RankedGame, asked: Ranking[standings.Standing]) -> Shown:
 def _matrix(board: RankedGame, by_rows: str, by_columns: str) -> Shown:
     """The matrix, sorted: by ``team``, ``mean``, ``exploitability``, or the number of a team of the other side.
 
-    With :data:`TURNED` before a number, the order is turned round.
+    With :data:`TURNED` before a number, the order is reversed.
     """
     with board.course.database.reading() as session:
         until = board.until(session)

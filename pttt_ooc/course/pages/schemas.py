@@ -7,9 +7,10 @@ import datetime
 from pydantic import BaseModel, ConfigDict, Field
 
 from pttt_ooc.course.agents.standings import Row
-from pttt_ooc.course.data.models import Submission
-from pttt_ooc.course.data.standings import TIE, Matrix, Place, Standing, clip_exploitability
+from pttt_ooc.course.data.models import QUEUED, Submission
+from pttt_ooc.course.data.standings import TIE, Comparison, Matrix, Place, Standing, clip_exploitability
 from pttt_ooc.course.strategies.certificates import PairCertificate
+from pttt_ooc.site.service.pulse import Sign
 from pttt_ooc.site.shell.schemas import moment
 
 
@@ -33,6 +34,7 @@ class SubmissionOut(BaseModel):
     player: int
     status: str = Field(description="Queued, Validating, Evaluating, Accepted or Rejected.")
     position: int | None = Field(description="Place in the queue, from 1; 0: it is being judged; null: it has been.")
+    waits_for: str | None = Field(description="While it is queued: why nothing is judged yet, if so; else null.")
     progress: float = Field(description="Share of the status's work that is done, 0 to 1.")
     note: str
     detail: str
@@ -45,14 +47,26 @@ class SubmissionOut(BaseModel):
     best: bool = Field(description="Whether it is the team's best of this player.")
     before: float | None = Field(description="Exploitability of the team's best before, if this one is better.")
     rank: int | None = Field(description="Among the teams' best of this player; null if it is not the team's best.")
+    ranks: int | None = Field(description="The number of teams that have a rank as this player; null as for rank.")
+    uniform: float | None = Field(description="Exploitability of uniform play, for comparison; 0 is perfect.")
+    ahead: float | None = Field(description="Of the other teams' best, the next better figure; null: there is none.")
+    ahead_team: str | None = Field(description="The team that has it.")
     rank_before: int | None = Field(description="The rank that the team's best before would have now.")
     opening: list[float] | None = Field(description="Probability of each square at the first attempt.")
     evaluation_seconds: float | None
     url: str
 
     @classmethod
-    def of(cls, s: Submission, position: int | None, place: Place | None = None) -> SubmissionOut:
-        """A row of the database, and where it stands, if that is known."""
+    def of(
+        cls,
+        s: Submission,
+        position: int | None,
+        place: Place | None = None,
+        compared: Comparison | None = None,
+        sign: Sign | None = None,
+    ) -> SubmissionOut:
+        """From a row of the database and, if they are known, its place and what the worker does."""
+        ahead = compared.ahead if compared else None
         received = moment(s.received_at)
         assert received is not None
         same = ("id", "player", "status", "progress", "note", "detail", "size", "digest", "best")
@@ -63,8 +77,13 @@ class SubmissionOut(BaseModel):
             exploitability=clip_exploitability(s.exploitability),
             before=clip_exploitability(s.before) if s.improved else None,
             rank=place.rank if place else None,
+            ranks=place.of if place else None,
+            uniform=clip_exploitability(compared.uniform) if compared else None,
+            ahead=clip_exploitability(ahead.exploitability) if ahead else None,
+            ahead_team=ahead.team.name if ahead else None,
             rank_before=place.before if place else None,
             position=position,
+            waits_for=(sign.words or None) if sign and s.status == QUEUED else None,
             received_at=received,
             finished_at=moment(s.finished_at),
             url=f"/submissions/{s.id}",
@@ -197,5 +216,5 @@ class AgentStanding(BaseModel):
 
     @classmethod
     def of(cls, row: Row) -> AgentStanding:
-        """Of a row of the standings."""
+        """From a row of the standings."""
         return cls(rank=row.rank, team=row.team.name, score=row.agent.score or 0.0, league=row.league, met=row.met)

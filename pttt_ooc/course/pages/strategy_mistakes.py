@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.course.data.models import ACCEPTED, Submission
 from pttt_ooc.course.pages.context import Bearer, Course, Number
 from pttt_ooc.course.pages.strategy_sources import SubmittedSources
+from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.disk.numbers import decimals
 from pttt_ooc.errors import CaughtError
 from pttt_ooc.games.rules.game import Game
@@ -22,7 +23,7 @@ from pttt_ooc.site.explore.address import Address
 from pttt_ooc.site.explore.api import MistakesOut, WaitOut, waiting
 from pttt_ooc.site.explore.explorer import Explorer, GameName, UsedExplorer
 from pttt_ooc.site.explore.loss_lists import ROUNDING, loss_row
-from pttt_ooc.site.explore.sources import SOLUTION
+from pttt_ooc.site.explore.sources import SOLUTION, UNIFORM
 from pttt_ooc.site.service.wire import Message, RefusedError
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.rendering import render, wants_part
@@ -32,12 +33,12 @@ from pttt_ooc.site.shell.shell import Account
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 programs = APIRouter(prefix="/api")
 _BAR = 704  # width of the picture of the parts
-_SEEN = 2  # a shorter piece of the picture is not seen
+_SEEN = 2  # a shorter piece of the picture is not visible
 _PIECES = {"own_mistakes": "own", "openings": "openings", "remainder": "remainder"}
 _WORDS = {"own_mistakes": "own mistakes", "openings": "openings", "remainder": "remainder"}
 _KINDS = {"own mistake": "own", "opening": "openings"}
 _NO_SOLUTION = (
-    "This course has no solution of the game to measure mistakes against; ask those who run it to name one in its "
+    "This course has no solution of the game to measure mistakes against; ask the instructors to name one in its "
     "settings (solution)."
 )
 _NO_VALUE = "The course is getting ready; come back in a minute."
@@ -79,7 +80,7 @@ def _own(course: Course, account: Account | None, number: int) -> Submission:
 
 
 def _course_of(explorer: UsedExplorer) -> Course:
-    """The `Course` of the game that is meant."""
+    """The `Course` of the game that the page is about."""
     assert isinstance(explorer.sources, SubmittedSources)
     return explorer.sources.course
 
@@ -146,13 +147,14 @@ class _MissingError(CaughtError):
 
 async def _ask(course: Course, explorer: Explorer, account: Account | None, submission: Submission) -> Message:
     """The answerer's result, or its progress."""
-    offered = {source.key: source for source in await explorer.list_sources(account)}
+    sources = explorer.sources
+    assert isinstance(sources, SubmittedSources)
     value = await run_in_threadpool(course.game_value)
-    solution, own = offered.get(SOLUTION), offered.get(f"s{submission.id}")
     if value is None:
         raise _MissingError(_NO_VALUE)
-    if solution is None or own is None:
+    if not await run_in_threadpool(sources.place.is_dir):
         raise _MissingError(_NO_SOLUTION)
+    own, solution = await run_in_threadpool(lambda: (sources.source(submission), sources.solution))
     names = {"strategy": own.as_record(), "equilibrium": solution.as_record()}
     return await explorer.client.ask("mistakes", player=submission.player, game_value=list(value.interval), **names)
 
@@ -166,6 +168,8 @@ def _render(request: Request, account: Account | None, **context: Any) -> HTMLRe
 def _render_answer(
     request: Request, account: Account | None, explorer: Explorer, answer: Message, key: str, context: dict[str, Any]
 ) -> HTMLResponse:
+    assert isinstance(explorer.sources, SubmittedSources)
+    hidden = explorer.sources.hidden and not isinstance(account, Staff)
     names = ("own_mistakes", "openings")
     players = {"own_mistakes": context["me"], "openings": 1 - context["me"]}
     return _render(
@@ -174,7 +178,7 @@ def _render_answer(
         **context,
         told=answer,
         bar=_bar(answer),
-        rows=[_row(explorer.game, answer, one, key, context["me"], context["of"]) for one in _worst(answer)],
+        rows=[_row(explorer.game, answer, one, key, context["me"], context["of"], hidden) for one in _worst(answer)],
         opened={name: _opening_board(explorer, players[name], answer["by_opening"][name]) for name in names},
         at_once={
             name: answer["by_opening"][name].get(first_infoset(explorer.game, players[name]), 0.0) for name in names
@@ -203,15 +207,22 @@ def _bar(answer: Message) -> Bar:
     return Bar(_BAR, words, tuple(pieces), end if answer["remainder"] < 0 and end <= _BAR - _SEEN else None)
 
 
-def _row(game: Game, answer: Message, one: Mapping[str, Any], key: str, player: int, of: str) -> dict[str, Any]:
-    """One of the worst infosets, with its page, on which the submission meets the solution."""
-    strategies = (key, SOLUTION) if player == 0 else (SOLUTION, key)
+def _row(
+    game: Game, answer: Message, one: Mapping[str, Any], key: str, player: int, of: str, hidden: bool
+) -> dict[str, Any]:
+    """One of the worst infosets, with its page, where the submission meets the solution, or Uniform if it is `hidden`.
+
+    At an opening the probabilities are the solution's; if it is hidden, they are zeros.
+    """
+    other = UNIFORM if hidden else SOLUTION
+    strategies = (key, other) if player == 0 else (other, key)
     total = answer["own_mistakes"] + answer["openings"]
-    return {
-        **loss_row(game, one, Address(one["player"], one["infoset"], strategies, game=of)),
-        "kind": _KINDS[one["kind"]],
-        "share": f"{100 * one['loss'] / total:.1f}",
-    }
+    kind, secret = _KINDS[one["kind"]], hidden and _KINDS[one["kind"]] == "openings"
+    shown = {**one, "probabilities": [0.0] * len(one["probabilities"])} if secret else one
+    row = loss_row(game, shown, Address(one["player"], one["infoset"], strategies, game=of))
+    if secret:
+        row["best"] = row["best"][0], None
+    return {**row, "kind": kind, "share": f"{100 * one['loss'] / total:.1f}"}
 
 
 def _opening_board(explorer: Explorer, player: int, by_opening: Mapping[str, float]) -> list[boards.BoardSquare]:

@@ -24,12 +24,26 @@ from pttt_ooc.course.grades.decisions import ruling_of
 from pttt_ooc.course.pages import rankings
 from pttt_ooc.course.pages.api import file_of, submission_of
 from pttt_ooc.course.pages.certificate_pages import shown_certificate
-from pttt_ooc.course.pages.context import Course, Number, Signed, UsedCourse, check_shown, needed_team, reader, shown_to
+from pttt_ooc.course.pages.context import (
+    Course,
+    Number,
+    Signed,
+    UsedCourse,
+    check_shown,
+    is_inside,
+    needed_team,
+    no_team,
+    reader,
+    scale_of,
+    shown_to,
+    under_way,
+)
 from pttt_ooc.course.pages.intakes import strategies
 from pttt_ooc.course.pages.rankings import RankedGame, leaderboard_ranking
 from pttt_ooc.course.pages.uploads import from_browser
 from pttt_ooc.course.strategies import figures, submissions
 from pttt_ooc.pipeline.show.pictures import MARKS
+from pttt_ooc.site.service.pulse import read_sign
 from pttt_ooc.site.shell.forms import own_form
 from pttt_ooc.site.shell.ranking import AskedRanking, Order
 from pttt_ooc.site.shell.rendering import is_piece, is_seen, render_part, wants_part
@@ -108,7 +122,8 @@ def _submissions_part(request: Request, team: Team | None, shown: Shown) -> Mark
 def _stamp(session: Session, course: Course, team: Team | None) -> str:
     """A text that changes whenever a submission or the quota of `team` does."""
     left = course.quota(session, team) if team else None
-    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}" + (
+    words = read_sign(course.storage.alive).words
+    return f"{submissions.stamp(session)}-{veil(session) or 0:.0f}-{words}" + (
         f"-{left.hourly}-{left.daily}-{left.places}" if left else ""
     )
 
@@ -121,7 +136,7 @@ def _list_context(course: Course, account: Account | None, page: int, of: int | 
     def make() -> Shown:
         only = session.get(Team, of) if of else None
         if of and only is None:
-            raise HTTPException(404, f"There is no team {of}.")
+            raise no_team(of)
         rows = submissions.list_page(session, page, team=of, status=status, shown_if=shown_to(session, account))
         places = queue.positions(session)
         context: Shown = {"page": rows, "places": places, "of": of, "only": only, "status": status}
@@ -134,7 +149,8 @@ def _list_context(course: Course, account: Account | None, page: int, of: int | 
             found = course.cache.current(("listed", page, of, status), revision, make)
         else:
             found = make()
-        return {**found, "stamp": stamp, "quota": course.quota(session, team) if team else None}
+        words = read_sign(course.storage.alive).words
+        return {**found, "words": words, "stamp": stamp, "quota": course.quota(session, team) if team else None}
 
 
 @router.get("/submissions/{number}")
@@ -152,13 +168,14 @@ def _one(course: Course, account: Account | None, number: int) -> Shown:
         place = queue.positions(session).get(found.id)
         ruling = ruling_of(session, STRATEGIES, found.id)
         standing = standings.place_of(session, found, veil(session))
+        compared = standings.compare(session, found, veil(session), is_inside(found, account))
         history = standings.improvements(session, found.team_id, shown_if=shown_to(session, account))
     return {
         "submission": found,
         "ruling": ruling,
         "standing": standing,
-        "place": place,
-        "stamp": f"{found.changed_at:.3f}-{place}",
+        **scale_of(found, compared),
+        **under_way(found, place, course.storage.alive),
         "charts": figures.charts(history, time.time()),
         "value": course.game_value(),
         "game": course.settings.rules,
@@ -197,7 +214,7 @@ async def open_to_play(
 ) -> Response:
     """Open one of the team's own submissions for everybody to play against, or close it."""
     fields = await own_form(request, shell)
-    team = needed_team(request, team, "You are not signed in, or no longer; sign in and try again.")
+    team = needed_team(request, team, "You are not signed in any more; sign in and try again.")
     opened = fields.get("open") == "yes"
     await run_in_threadpool(submissions.open_to_play, course.database, number, opened, team.id)
     return RedirectResponse(f"/submissions/{number}" if fields.get("back") != "team" else f"/teams/{team.id}", 303)
@@ -213,7 +230,7 @@ def one_team(request: Request, course: UsedCourse, team: Signed, number: Number)
     with course.database.reading() as session:
         found = session.get(Team, number)
         if found is None or found.house:
-            raise HTTPException(404, f"There is no team {number}.")
+            raise no_team(number)
         until, own = veil(session), team is not None and team.id == found.id
         standing = next(r for r in course.leaderboard(session) if r.team.id == found.id)
         shown_if = shown_to(session, reader(request, team))
@@ -241,7 +258,7 @@ def about(request: Request, course: UsedCourse, team: Signed) -> Response:
 
 # ---------------------------------------------------------------------------------------------
 # What the course hands out: the starter kit, and the lists of infosets
-_KEPT = "no-cache"  # by caches, which ask each time whether it is still the same
+_KEPT = "no-cache"  # caches may keep it, and ask each time whether it is still the same
 _MAKING = "The starter kit is being made; come back in a minute."
 
 
@@ -257,7 +274,7 @@ def starter_kit(request: Request, course: UsedCourse) -> Response:
 
 @router.get("/player{player}-infosets.txt")
 def infosets(request: Request, course: UsedCourse, player: Annotated[int, Path(ge=0, le=1)]) -> Response:
-    """A player's list of infosets: for those who take it, compressed."""
+    """A player's list of infosets, compressed for programs that take it so."""
     kit = _kit(course.handout)
     gzipped = _takes_gzip(request)
     headers = {**_headers(f"{kit.revision}-{player}{'-gzip' if gzipped else ''}"), "Vary": "Accept-Encoding"}
@@ -281,7 +298,7 @@ def _headers(tag: str) -> dict[str, str]:
 
 
 def _is_known(request: Request, tag: str) -> bool:
-    """Whether the browser has it already."""
+    """Whether the browser has this file already."""
     known = [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
     return tag in known or "*" in known
 

@@ -1,8 +1,8 @@
-"""The strategies that a team may look at: its own, the baseline, and the course's solution."""
+"""The strategies that somebody may look at: the team's own, the baseline, and the solution, unless it is hidden."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +11,10 @@ from sqlalchemy import select
 
 from pttt_ooc.course.data.models import ACCEPTED, Submission
 from pttt_ooc.course.pages.context import Course
+from pttt_ooc.course.people.accounts import Staff
 from pttt_ooc.course.strategies import submissions
+from pttt_ooc.course.strategies.game_facts import solution_store
 from pttt_ooc.disk.files import digest
-from pttt_ooc.options import DATA
-from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from pttt_ooc.site.explore.sources import SOLUTION, Source, uniform, with_run
 from pttt_ooc.site.shell.shell import Account
 
@@ -22,10 +22,16 @@ _MOST = 100  # most submissions of a team, the latest first
 
 
 class SubmittedSources:
-    """The :class:`~pttt_ooc.site.explore.sources.Sources` of a course."""
+    """The :class:`~pttt_ooc.site.explore.sources.Sources` of a course.
 
-    def __init__(self, course: Course) -> None:
-        self._course = course
+    Parameters
+    ----------
+    shown
+        Returns whether students see the solution.
+    """
+
+    def __init__(self, course: Course, shown: Callable[[], bool]) -> None:
+        self._course, self._shown = course, shown
 
     @property
     def course(self) -> Course:
@@ -33,12 +39,16 @@ class SubmittedSources:
         return self._course
 
     def list_sources(self, account: Account | None) -> Sequence[Source]:
-        """The solution, the baseline, and the accepted submissions of the team that is signed in."""
-        solution = [self.solution] if self.place.is_dir() else []
+        """The solution, the baseline, and the accepted submissions of the team that is signed in.
+
+        Students see the solution if `course.yaml` says so, people with rights always.
+        """
+        seen = isinstance(account, Staff) or self._shown()
+        solution = [self.solution] if seen and self.place.is_dir() else []
         return [*solution, uniform(), *(self._own(account) if account else [])]
 
     def open_to_play(self) -> Sequence[Source]:
-        """The strategies that everybody may play against: the solution, the baseline, and opened submissions."""
+        """What everybody may play against: the solution if it is shown, the baseline, and opened submissions."""
         with self._course.database.reading() as session:
             found = submissions.list_open(session)
         opened = [replace(self.source(s), label=f"{s.team.name}, submission {s.id}") for s in found]
@@ -46,14 +56,13 @@ class SubmittedSources:
 
     @property
     def place(self) -> Path:
-        """The store of the solution, which may be missing.
+        """The store of the solution, which may be missing."""
+        return solution_store(self._course.settings, self._course.storage)
 
-        It is the one in the settings, or the worker's own, or the workflow's.
-        """
-        settings, index = self._course.settings, self._course.storage.index
-        places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (index, DATA)]
-        stores = [strategies_of(Path(place)) for place in places]
-        return next((store for store in stores if store.is_dir()), stores[0])
+    @property
+    def hidden(self) -> bool:
+        """Whether students do not see the solution."""
+        return not self._shown()
 
     @cached_property
     def solution(self) -> Source:

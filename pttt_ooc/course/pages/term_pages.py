@@ -64,7 +64,7 @@ def course_page(request: Request, course: UsedCourse, account: Allowed) -> Respo
 
 
 def describe_times(zone: Any) -> dict[str, Any]:
-    """How templates say times."""
+    """The functions by which templates write times."""
     return {"local": lambda at: readable_instant(at, zone), "until": until}
 
 
@@ -129,7 +129,7 @@ class PickIn(BaseModel):
 
 @router.post("/course/picks/{name}")
 async def pick(request: Request, course: UsedCourse, shell: UsedShell, account: Allowed, name: Name) -> Response:
-    """Pick what counts, from the form; an empty number: the last ones."""
+    """Pick what counts, from the form; an empty number means the last ones."""
     fields = await own_form(request, shell)
     number = fields.get("submission", "")
     if number and (not number.isdecimal() or not 0 < int(number[:10]) < _MOST):
@@ -215,13 +215,13 @@ def pair_by_program(course: UsedCourse, account: Allowed, pair: PairIn) -> dict[
 
 @programs.get("/pairs/{number}", summary="A pair of your strategies")
 def one_pair(course: UsedCourse, account: Allowed, number: Number) -> dict[str, Any]:
-    """A pair; `over` once nothing of it will change by itself."""
+    """A pair; `over` is true once it no longer changes by itself."""
     return _found_pair(course, account, number)
 
 
 @programs.post("/picks/{name}", summary="Pick what counts")
 def pick_by_program(course: UsedCourse, account: Allowed, name: Name, picked: PickIn) -> dict[str, Any]:
-    """Pick which of your submissions counts, where teams choose; the answer is as that of your grades."""
+    """Pick which of your submissions counts, where teams choose; the answer is like that of your grades."""
     _pick(course, account, name, picked.submission)
     with course.database.reading() as session:
         return as_json(overview(session, course.storage.data, account if isinstance(account, Team) else None))
@@ -257,7 +257,7 @@ def make_pair(session: Session, team: Team, first: int, second: int) -> Pair:
     there = session.scalar(select(Pair).where(Pair.first_id == first, Pair.second_id == second))
     if there is not None:
         return there
-    entry = session.get(Entry, (first, second))  # of two best strategies it is known
+    entry = session.get(Entry, (first, second))  # for two best strategies the value is known
     made = Pair(team_id=team.id, first_id=first, second_id=second, value=entry.value if entry else None)
     made.made_at = time.time()
     session.add(made)

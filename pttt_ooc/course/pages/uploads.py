@@ -24,7 +24,7 @@ from pttt_ooc.site.shell.shell import Shell
 
 Row = TypeVar("Row", bound=Judged)
 Fields = dict[str, str]
-_FIELDS_BYTES = 8192  # of all fields but the file, headers of parts included
+_FIELDS_BYTES = 8192  # of all fields except the file, headers of parts included
 _SILENT_SECONDS = 60.0  # seconds without a byte
 _WHOLE_SECONDS = 3600.0  # seconds for a whole upload: promises of room on the disk must end
 
@@ -56,7 +56,7 @@ class _Form:
     def _spend(self, size: int) -> None:
         self._spent += size
         if self._spent > _FIELDS_BYTES:
-            raise HTTPException(400, "The form has fields that are too long; the file is sent in the field 'file'.")
+            raise HTTPException(400, "The form has fields that are too long; send the file in the field 'file'.")
 
     def _part_begin(self) -> None:
         self._headers, self._text, self._header, self._value = {}, b"", b"", b""
@@ -79,7 +79,7 @@ class _Form:
         self._name = options.get(b"name", b"").decode("latin-1")
         self._is_file = self._name == "file"
         if self.incoming is not None:  # what comes after a file has not been checked before it
-            raise HTTPException(400, "The form goes on after the file, which comes last, and only once.")
+            raise HTTPException(400, "The file must come last in the form, and only once.")
         if b"filename" in options and not self._is_file:
             raise HTTPException(400, f"The file is sent as {self._name[:40]!r}; send it in the field 'file'.")
         if self._is_file:
@@ -111,7 +111,7 @@ def _longest_body(limit: int) -> int:
 
 
 def _too_large(limit: int) -> HTTPException:
-    return HTTPException(413, f"The file is larger than {limit:,} bytes, which is the limit here.")
+    return HTTPException(413, f"The file is larger than {limit:,} bytes, the limit of this course.")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Intake(Generic[Row]):
         The fields of the form, as a sentence names them.
     check_limits
         Raises a SubmissionError if the team may not submit now, while so many other files of it are being received, or
-        what began at this time is taken by no assignment.
+        if no assignment takes a file whose upload began at this time.
     take_in
         Makes a row of a received file; returns it, and whether it is new.
     check_fields
@@ -145,7 +145,7 @@ async def from_browser(
 ) -> tuple[Row, bool]:
     """Take in a file from the form of a page; see :func:`take_in`.  401 or 403 if the form is not the team's own."""
     check_origin(request)
-    team = needed_team(request, team, "You are not signed in, or no longer; sign in and send the file again.")
+    team = needed_team(request, team, "You are not signed in any more; sign in and send the file again.")
 
     def check(fields: Fields) -> None:
         check_form(request, shell, fields.get(FORM_FIELD, ""))
@@ -203,7 +203,7 @@ async def receive(
     Raises
     ------
     HTTPException
-        If the body is no such form, or is too large, or its sender stalls.
+        If the body is not such a form, or is too large, or its sender stalls.
     FullDiskError
         If there is no room for it.
     """
@@ -238,7 +238,7 @@ def form_schema(file: str, **fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _length_of(request: Request, limit: int) -> int:
-    """Length of the body, at most."""
+    """The length of the body, or, if it is not given, the largest that it may have."""
     text = request.headers.get("content-length", "")
     length = int(text) if text.isdecimal() and len(text) < 19 else _longest_body(limit)
     if length > _longest_body(limit):
@@ -258,7 +258,7 @@ async def _feed(stream: AsyncIterator[bytes], form: _Form, flight: Flight) -> No
                 form.write(data)
                 silence.reschedule(asyncio.get_running_loop().time() + _SILENT_SECONDS)
     except TimeoutError:
-        raise HTTPException(408, f"Nothing has come for {_SILENT_SECONDS:.0f} seconds; send it again.") from None
+        raise HTTPException(408, f"Nothing has arrived for {_SILENT_SECONDS:.0f} seconds; send it again.") from None
     except FormParserError:
         raise HTTPException(400, "The form is damaged; send it again.") from None
     except ClientDisconnect:

@@ -1,4 +1,4 @@
-"""Teams, and people with rights, as the accounts of the web application."""
+"""Teams and people as the accounts of the web application."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from pttt_ooc.course.people.people import authenticate_staff, team_of
 from pttt_ooc.site.shell.parts import Link
 from pttt_ooc.site.shell.shell import Account
 
+DESK = Link("/course/desk", "Desk", "Course")
+"""The entry of the navigation for people with rights."""
+
 
 @dataclass(frozen=True)
 class _PersonAccount:
-    """The account of somebody who is no team: the number is below zero."""
+    """The account of a person who is in no team: the number is below zero."""
 
     person: Person
 
@@ -42,12 +45,12 @@ class Staff(_PersonAccount):
 
     @property
     def role(self) -> str:
-        """What the person is."""
+        """The person's role."""
         return self.person.role
 
 
 def person_behind(account: Account | None) -> Person | None:
-    """The person who is signed in; None for a team's token, and for nobody."""
+    """The person who is signed in; None for a team's token, or if nobody is signed in."""
     if isinstance(account, Staff | Student):
         return account.person
     return account.__dict__.get(_MEMBER) if isinstance(account, Team) else None
@@ -78,7 +81,7 @@ class TeamAccounts:
     """See :class:`pttt_ooc.site.shell.shell.Accounts`; an account is a :class:`Team`, :class:`Staff` or
     :class:`Student`.
 
-    A student who signs in acts for the team that he or she is in.
+    A student who signs in acts for the team that they are in.
 
     Parameters
     ----------
@@ -88,9 +91,11 @@ class TeamAccounts:
         Pages on which people sign in without a token.
     """
 
-    token_label = "Your team’s token"
-    token_help = "The instructors hand it out; it is secret. If it is lost, or known to others, ask them for a new one."
-    home = "/submissions"
+    token_label = "Your token"
+    token_help = (
+        "Instructors hand out each team’s token, and have tokens of their own. Keep yours secret; if it is lost, or "
+        "others know it, ask them for a new one."
+    )
 
     def __init__(self, database: Database, session_seconds: float, other_ways: Sequence[Link] = ()) -> None:
         self._database, self._seconds, self.other_ways = database, int(session_seconds), other_ways
@@ -120,7 +125,17 @@ class TeamAccounts:
         sessions.end(self._database, value)
 
     def page_of(self, account: Account) -> str:
-        """Address of the desk for people with rights, of the account of students, and of a team that has its token."""
+        """The page of an account: the desk for people with rights, /account for students, the team's for its token."""
         if isinstance(account, Staff):
-            return "/course/desk"
+            return DESK.target
         return "/account" if person_behind(account) else f"/teams/{account.id}"
+
+    def first_page_of(self, account: Account, wanted: str) -> str:
+        """The page that was wanted, or, by default, the form; for people with rights only a page of the desk."""
+        if isinstance(account, Staff):
+            return wanted if wanted.startswith(f"{DESK.target}/") else DESK.target
+        return wanted or "/submissions"
+
+    def links_of(self, account: Account) -> Sequence[Link]:
+        """The desk, for people with rights."""
+        return (DESK,) if isinstance(account, Staff) else ()

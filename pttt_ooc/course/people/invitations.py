@@ -1,8 +1,8 @@
 """Links that can be used once: into a team or the course, or for signing in.
 
-A link carries its code behind the ``#`` of the address, which browsers send to nobody: not to this server, so that it
-is in no log, and not to other sites as the page that led there.  The page puts it into a form, and the form uses it.
-The database has only its hash.
+A link has its code after the ``#`` of the address.  Browsers do not send this part: neither to this server, so that it
+is in no log, nor to other sites as the page that led there.  The page puts it into a form, and the form uses it.  The
+database has only its hash.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pttt_ooc.errors import CourseError
 
 PAGE = "/account/join"
 HOURS = 72.0
-"""How long a link can be used, unless something else is said."""
+"""How long a link can be used, by default."""
 
 MOST = 10
 """Links of a team that may be open at the same time."""
@@ -54,7 +54,7 @@ def invite(session: Session, by: str, team: Team | None = None, hours: float = H
     Parameters
     ----------
     of_team
-        Whether the team makes it itself: who is new by it is a guest.  A link of instructors makes guests students.
+        Whether the team makes the link itself: newcomers are guests then.  A link of instructors makes guests students.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def open_links(session: Session, team: Team) -> list[Invitation]:
 
 
 def revoke(session: Session, by: str, number: int, team: Team | None = None) -> None:
-    """Make a link unusable; CourseError if it is none of the team's, or none at all, that can be used."""
+    """Make a link unusable; CourseError if there is none (of the team), or it was used or revoked."""
     found = session.get(Invitation, number)
     if found is None or found.used_at or found.revoked_at or (team is not None and found.team_id != team.id):
         raise CourseError(f"There is no open link {number}{f' of {team.name}' if team else ''}.")
@@ -102,7 +102,7 @@ def use(session: Session, code: str, who: Person | None, name: str, email: str) 
     who
         The student who is signed in already, and joins.
     name, email
-        Of somebody new.
+        Those of somebody new.
 
     Raises
     ------
@@ -121,7 +121,9 @@ def use(session: Session, code: str, who: Person | None, name: str, email: str) 
     else:
         person = who or _newcomer(session, name, email)
         if person.role != STUDENT:
-            raise CourseError("People with rights join no team; sign out first, if the link is for somebody else.")
+            raise CourseError(
+                "Instructors and assistants cannot join a team; if the link is for somebody else, sign out first."
+            )
         if not found.of_team:
             vouch(session, person)
         if found.team_id is not None:

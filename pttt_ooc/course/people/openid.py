@@ -43,23 +43,23 @@ class Flow:
 
     @classmethod
     def begin(cls) -> Flow:
-        """A new one."""
+        """A new flow."""
         return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Who has signed in there; `email` is empty unless the university says that it is verified."""
+    """Who has signed in; `email` is empty unless the university says that it is verified."""
 
     subject: str
     email: str
 
 
 class _Connection(OAuth2Session):  # type: ignore[misc]
-    """Requests that end: none takes long, leads elsewhere or has a large answer."""
+    """Requests that end soon: a redirect, a large answer or a long silence is an error."""
 
     def request(self, method: str, url: str, **options: Any) -> requests.Response:
-        """As of the parent."""
+        """Do what the parent does, within the limits."""
         options |= {"timeout": _TIMEOUT, "allow_redirects": False, "stream": True}
         with super().request(method, url, **options) as answer:
             if answer.status_code // 100 == 3:
@@ -73,7 +73,7 @@ class _Connection(OAuth2Session):  # type: ignore[misc]
         return answer  # type: ignore[no-any-return]
 
     def get_redirect_target(self, resp: requests.Response) -> None:
-        """None: where an answer leads is not asked, for which the parent would read all of it."""
+        """None: redirects are not followed; the parent would read the whole answer to find one."""
 
 
 class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
@@ -82,7 +82,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
     Parameters
     ----------
     issuer
-        Its address.
+        The university's address.
     client, secret
         This server's name there, and its secret; empty: none.
     """
@@ -106,7 +106,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         )
 
     def load_server_metadata(self) -> dict[str, Any]:
-        """What the university says of its OpenID Connect, which is read again after an hour."""
+        """What the university says about its OpenID Connect, which is read again after an hour."""
         with self._lock:
             if time.time() - self.server_metadata.get("_loaded_at", 0.0) > _FRESH:
                 self.server_metadata = {}
@@ -118,7 +118,9 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
                 if str(facts.get("issuer", "")).rstrip("/") != self.issuer or any(
                     name not in facts for name in _NEEDED
                 ):
-                    raise CourseError(f"{self.issuer} describes another OpenID Connect; tell the instructors.")
+                    raise CourseError(
+                        f"{self.issuer} is not the OpenID Connect that it says it is; tell the instructors."
+                    )
                 facts.pop("jwks", None)  # keys come from their own address
                 self.server_metadata = {**facts, "id_token_signing_alg_values_supported": _ALGORITHMS}
             return self.server_metadata
@@ -135,7 +137,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         return found
 
     def _away_error(self, error: Exception | None = None) -> CourseError:
-        """What is told if the description or the keys cannot be read, or (None, or a TypeError) are no JSON object."""
+        """The error if the description or the keys cannot be read, or (None, or a TypeError) are not a JSON object."""
         why = "" if error is None or isinstance(error, TypeError) else f": {_error_text(error)}"
         return CourseError(f"{self.issuer} does not answer as it should{why}. Try again later.")
 
@@ -145,12 +147,12 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         Parameters
         ----------
         back
-            The address here that it comes back to.
+            The address on this server to which the browser comes back.
 
         Raises
         ------
         CourseError
-            If the university cannot be reached, or answers nonsense; so does `identity`.
+            If the university cannot be reached, or answers nonsense; `identity` raises it, too.
         """
         found = self.create_authorization_url(back, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier)
         return str(found["url"])
@@ -161,7 +163,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         Raises
         ------
         CourseError
-            If the code is refused, or what the university says of the person does not hold.
+            If the code is refused, or what the university says about the person is not valid.
         """
         try:
             token = self.fetch_access_token(back, code=code, code_verifier=flow.verifier)
@@ -171,13 +173,13 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
             claims = self._claims(token, flow.nonce)
         except _REFUSED as error:
             raise CourseError(
-                f"What the university says of you does not hold: {_error_text(error)}. Try again."
+                f"What the university has sent about you is not valid: {_error_text(error)}. Try again."
             ) from None
         email = claims.get("email", "") if claims.get("email_verified") is True else ""
         return Identity(f"{claims['iss']} {claims['sub']}"[:500], str(email))
 
     def _claims(self, token: dict[str, Any], nonce: str) -> dict[str, Any]:
-        """The claims of a token that hold."""
+        """The claims of a token, which have been validated."""
         # Authlib alone would let pass a token for another audience if `azp` names this server.
         wanted = {
             "iss": {"essential": True, "values": [self.load_server_metadata()["issuer"]]},
@@ -186,7 +188,7 @@ class Provider(OAuth2Mixin, OpenIDMixin, BaseApp):  # type: ignore[misc]
         try:
             found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
         except BadSignatureError:
-            # The key may be another one under its old name; if the name is new, Authlib has read the keys again itself.
+            # The key may have changed under its old name; if the name is new, Authlib has read the keys again itself.
             self.fetch_jwk_set(force=True)
             found = self.parse_id_token(token, nonce, claims_options=wanted, leeway=_LEEWAY)
         if found is None:
@@ -204,7 +206,7 @@ def person_of(session: Session, who: Identity) -> Person:
     Raises
     ------
     CourseError
-        If nobody in the course is that.
+        If nobody in the course has this identity.
     """
     there = Person.removed_at.is_(None)
     person = session.scalar(select(Person).where(Person.subject == who.subject, there))
@@ -217,5 +219,9 @@ def person_of(session: Session, who: Identity) -> Person:
             note(session, person.email, "openid", subject=who.subject)
             return person
     if not who.email:
-        raise CourseError("The university tells no verified address of yours; ask the instructors for a link.")
-    raise CourseError(f"Nobody in this course has the address {who.email}; ask the instructors.")
+        raise CourseError(
+            "The university has not sent a verified e-mail address of yours; ask the instructors for a link."
+        )
+    raise CourseError(
+        f"Only people in the roster and staff can sign in, and {who.email} is neither; ask the instructors."
+    )

@@ -24,7 +24,7 @@ def set_password(session: Session, person: Person, password: str, former: str) -
     Parameters
     ----------
     former
-        The present one, if there is one.
+        The present password, if there is one.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def set_password(session: Session, person: Person, password: str, former: str) -
         If the present one is wrong, or the new one is too short or too long.
     """
     if person.password_hash is not None and not _fits(person.password_hash, former):
-        raise CourseError("The present password is wrong; if it is lost, ask the instructors for a link to sign in.")
+        raise CourseError("The current password is wrong; if it is lost, ask the instructors for a link to sign in.")
     if not SHORTEST <= len(password) <= LONGEST:
         raise CourseError(f"A password has {SHORTEST} to {LONGEST} characters; this one has {len(password)}.")
     if address_key(password) in (person.key, address_key(person.name)):
@@ -42,13 +42,13 @@ def set_password(session: Session, person: Person, password: str, former: str) -
 
 
 def forget_password(session: Session, person: Person) -> None:
-    """Take a person's password: it is lost, or known to others; the sessions end."""
+    """Delete a person's password, which is lost or known to others; the sessions end."""
     person.password_hash = None
     end_sessions(session, person)
 
 
 def authenticate_person(session: Session, email: str, password: str) -> Person | None:
-    """The person who has this address and password; it takes as long if there is none."""
+    """The person who has this address and password; the answer takes as long if there is none."""
     person = session.scalar(select(Person).where(Person.key == address_key(email), Person.removed_at.is_(None)))
     known = person.password_hash if person and person.password_hash else _nobodys()
     return person if _fits(known, password[: LONGEST + 1]) and person and person.password_hash else None

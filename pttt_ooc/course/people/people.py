@@ -1,7 +1,7 @@
 """People of a course: those with rights, who sign in with a token of their own, and students, who are in teams.
 
-A student is known by the e-mail address, and is in one team at a time.  Joining and leaving leaves a trace.  With
-somebody who leaves, the team's token and open links end.
+A student is identified by the e-mail address, and is in one team at a time.  Joining and leaving are recorded.  When
+somebody leaves, the team's token and open links end.
 """
 
 from __future__ import annotations
@@ -133,12 +133,12 @@ def check_email(email: str) -> str:
     """An e-mail address, in its plain form; CourseError if it cannot be one."""
     email = unicodedata.normalize("NFKC", email)
     if len(email) > _LONGEST_EMAIL or not email.isprintable() or not _EMAIL.fullmatch(email):
-        raise CourseError(f"{email!r} is no e-mail address.")
+        raise CourseError(f"{email!r} is not an e-mail address.")
     return email
 
 
 def address_key(email: str) -> str:
-    """The form for comparing e-mail addresses: capitals and widths make no difference; the text may be any."""
+    """The form for comparing e-mail addresses: capitals and widths make no difference; any text is taken."""
     return name_key(email)
 
 
@@ -149,7 +149,7 @@ def change_of(session: Session, rows: Sequence[RosterRow]) -> RosterChange:
     for row in rows:
         person = session.scalar(select(Person).where(Person.key == address_key(row.email)))
         if person is not None and person.role != STUDENT:
-            raise CourseError(f"{row.email} is {person.role}, and so in no team.")
+            raise CourseError(f"{row.email} is {person.role}, and cannot be in a team.")
         team = find_team(session, row.team)
         current = team_of(session, person) if person else None
         if person is None or current is None or team is None or current.id != team.id:
@@ -240,7 +240,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
     Raises
     ------
     CourseError
-        If the role, name or address is refused, or it is a student's address.
+        If the role, name or address is refused, or the address is that of a student in a team.
     """
     if role not in ROLES or role == STUDENT:
         raise CourseError(f"There is no role {role!r} with rights; choose instructor or assistant.")
@@ -260,7 +260,7 @@ def add_staff(session: Session, name: str, email: str, role: str) -> str:
 
 
 def remove_staff(session: Session, email: str) -> Person:
-    """Take somebody's rights; token and sessions end.  CourseError if nobody with rights has this address."""
+    """Take away somebody's rights; token and sessions end.  CourseError if nobody with rights has this address."""
     person = session.scalar(select(Person).where(Person.key == address_key(email), Person.role != STUDENT))
     if person is None or person.removed_at is not None:
         raise CourseError(f"Nobody with rights has the address {email!r}; `pttt course staff` lists them.")

@@ -1,6 +1,6 @@
 """Announcements on their way, by webhooks and by e-mail: what is to be sent to whom, and what became of it.
 
-Requests go to addresses that somebody has set: only to public ones, whatever their names lead to.
+Requests go to addresses that somebody has set, but only to public ones, wherever their names lead.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FIRST_PAUSE = 60.0
 
 
 def enter(session: Session, data: Path, announcement: Announcement) -> int:
-    """Write down who gets an announcement, as the settings of now say; returns how many messages there are."""
+    """Write down who gets an announcement, as the settings say now; returns how many messages there are."""
     settings = read_settings(data)
     wanted = [(WEBHOOK, url) for url in settings.webhooks]
     if settings.smtp is not None:
@@ -56,7 +56,7 @@ def enter(session: Session, data: Path, announcement: Announcement) -> int:
 
 
 def shown_target(one: Delivery) -> str:
-    """Whom a message is for; of a webhook the host only, as the rest is a key."""
+    """Whom a message is for; for a webhook only the host, as the rest is a key."""
     return one.target if one.channel == EMAIL else str(urlsplit(one.target).hostname)
 
 
@@ -104,7 +104,7 @@ POST_SECONDS = 10.0
 """Seconds for a connection, and for each step of an answer."""
 
 _NAT64, _UNICAST = ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("2000::/3")
-_SPECIAL = [  # of IANA's registries of special purposes, what is no address of a host, and not in Python's list or new
+_SPECIAL = [  # IANA's special purposes that Python's list lacks, or lacked until lately; no host has such an address
     ipaddress.ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2001:db8::/32", "3fff::/20")
 ]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -113,8 +113,8 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 def is_public(address: Address) -> bool:
     """Whether an address is one of the internet: not private, loopback, link-local, multicast or reserved.
 
-    An IPv6 address that stands for an IPv4 address is judged by that one; of all others, only those are public that are
-    given to hosts, so that no kind of address that comes later is.
+    An IPv6 address that stands for an IPv4 address is judged by that one.  Of all others, only those that are given to
+    hosts are public, so that kinds of addresses that come later are not.
     """
     if isinstance(address, ipaddress.IPv6Address):
         if address.ipv4_mapped is not None:
@@ -161,12 +161,12 @@ class _Pinned(http.client.HTTPConnection):
 
 
 def post(url: str, body: bytes) -> None:
-    """Send JSON to an address.  Nothing of the answer but its status is read, and redirects are not followed.
+    """Send JSON to an address.  Only the status of the answer is read, and redirects are not followed.
 
     Raises
     ------
     CourseError
-        If it is not sent, or not taken.
+        If it cannot be sent, or is not accepted.
     """
     parts = checked_url(url)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -264,14 +264,14 @@ _LAST_SECONDS = 15.0  # seconds at the end for the message that is being sent
 class Messenger:
     """Sends what :func:`pttt_ooc.course.people.post.enter` has written down.
 
-    What a kill breaks off is sent again, so that a message may arrive twice, but is not lost.
+    A message that a kill breaks off is sent again: it may arrive twice, but is not lost.
     """
 
     def __init__(self, database: Database, settings: CourseSettings, stopping: threading.Event) -> None:
         self._database, self._settings, self._stopping = database, settings, stopping
 
     def run(self) -> None:
-        """Send until `stopping` is set, in a thread of its own: a slow receiver keeps nobody from a verdict."""
+        """Send until `stopping` is set, in a thread of its own: a slow receiver delays no verdict."""
         while not self._stopping.is_set():
             try:
                 if self.send_due():
@@ -283,7 +283,7 @@ class Messenger:
             self._stopping.wait(_PAUSE)
 
     def send_due(self) -> int:
-        """Send what is due; returns how many messages that were."""
+        """Send the messages that are due; returns how many they were."""
         due = self._claim()
         with ExitStack() as stack:
             server: smtplib.SMTP | str | None = None
@@ -351,7 +351,7 @@ class Messenger:
 def sending(database: Database, settings: CourseSettings, stopping: threading.Event) -> Iterator[None]:
     """A thread that sends messages during the block; at the end it finishes the one that it is sending.
 
-    A receiver that takes too long is left: its message is sent again by the next process.
+    A receiver that takes too long is given up: the next process sends its message again.
     """
     thread = threading.Thread(target=Messenger(database, settings, stopping).run, name="messenger", daemon=True)
     thread.start()

@@ -17,7 +17,7 @@ NOBODY, TEAM = "nobody", "team"
 STAFF = frozenset({ASSISTANT, INSTRUCTOR})
 SIGNED_IN = frozenset({TEAM, STUDENT, *STAFF})
 EVERYBODY = frozenset({NOBODY, *SIGNED_IN})
-"""A team is also a student who is in it; a student is in none."""
+"""All roles.  A student who is in a team has the role of the team; the role of a student is for those in none."""
 
 RIGHTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("GET", "/course"): EVERYBODY,
@@ -104,7 +104,7 @@ _PLURALS = {TEAM: "teams", STUDENT: "students without a team", ASSISTANT: "assis
 
 
 def role_of(account: Account | None) -> str:
-    """What somebody is in the table."""
+    """Somebody's role in the table."""
     if isinstance(account, Staff):
         return account.role
     if isinstance(account, Student):
@@ -113,7 +113,7 @@ def role_of(account: Account | None) -> str:
 
 
 async def _check_rights(request: Request, shell: UsedShell) -> Account | None:
-    """Who asks, if the table allows it; 401 for nobody, 403 for others."""
+    """The account that asks, if the table allows it; otherwise 401 if nobody is signed in, and 403 for others."""
     is_program = request.url.path.startswith("/api/")
     account = known_bearer(request, shell) if is_program else await signed_in(request)
     request.state.account = account

@@ -47,7 +47,7 @@ def make_team(session: Session, person: Person, name: str) -> tuple[Team, str]:
 
 
 def leave_team(session: Session, person: Person, most: int) -> Team:
-    """Let a student leave the team, which stays, with what it has handed in; returns it.
+    """Let a student leave the team, which keeps what it has handed in; returns the team.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def leave_team(session: Session, person: Person, most: int) -> Team:
     Raises
     ------
     CourseError
-        If the course does not let students do so, or the student is in no team, or has left so many.
+        If the course does not let students do so, or the student is in no team, or has left teams that often.
     """
     _check_allowed(session)
     team = team_of(session, person)

@@ -1,4 +1,4 @@
-"""Sessions of browsers: a row for each, so that a session ends on the server too.
+"""Sessions of browsers: a row for each, so that a session also ends on the server.
 
 The cookie's value is random; the table has its hash.  A row is deleted when the browser signs out, when the team gets
 a new token or is removed, and when it expires.
@@ -18,7 +18,7 @@ from pttt_ooc.course.data.models import BrowserSession, Team
 from pttt_ooc.course.data.term_tables import Person
 
 MOST = 100
-"""Maximum sessions of a team; a new one ends the oldest."""
+"""Maximum sessions of a team or person; a new one ends the oldest."""
 
 
 def begin(database: Database, who: Team | Person, seconds: float) -> str:
@@ -42,7 +42,7 @@ def begin(database: Database, who: Team | Person, seconds: float) -> str:
 
 
 def _is_as_it_was(current: Team | Person, who: Team | Person) -> bool:
-    """Whether a team or person may sign in as when it was read: not removed, and with the same secrets."""
+    """Whether a team or person may sign in as when it was read: it is still there, and has the same secrets."""
     if isinstance(current, Person) and isinstance(who, Person):
         same = current.token_hash == who.token_hash and current.password_hash == who.password_hash
         return current.removed_at is None and same and current.role == who.role

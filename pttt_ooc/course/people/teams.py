@@ -3,8 +3,8 @@
 A token is ``NUMBER.SECRET``: the team's number finds the row, the secret's hash is compared in constant time.
 The secret has 256 random bits, so that a plain SHA-256 is enough.
 
-What is public shows a team's `name`.  If the course wants aliases, that is the alias, and the team's own name is kept
-beside it: so no page has to remember to hide anything.
+Public pages show a team's `name`.  If the course wants aliases, that is the alias, and the team's own name is kept
+beside it, so that no page has to remember to hide anything.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TeamFacts:
 
 
 def secret_hash(secret: str) -> str:
-    """What is stored of a token's secret."""
+    """The hash of a token's secret, which is all that is stored."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -99,7 +99,7 @@ def find_team(session: Session, name: str) -> Team | None:
 
 
 def require_team(session: Session, name: str, of_students: bool = False) -> Team:
-    """As :func:`find_team`; CourseError if there is none, or (`of_students`) it is the baseline or the house."""
+    """Like :func:`find_team`; CourseError if there is none, or (`of_students`) it is the baseline or the house."""
     found = find_team(session, name)
     if found is None or (of_students and not found.of_students):
         raise CourseError(f"There is no team {readable_name(name)}; `pttt course teams` lists them.")
@@ -129,7 +129,7 @@ def new_token(session: Session, team: Team) -> str:
 
 
 def end_secrets(session: Session, team: Team) -> None:
-    """End all by which somebody who has left a team could still act for it: its token, sessions and open links."""
+    """End what somebody who has left a team could still use to act for it: its token, sessions and open links."""
     sessions.end_all(session, team)
     team.token_hash = None
     links = update(Invitation).where(Invitation.team_id == team.id, Invitation.used_at.is_(None))

@@ -31,7 +31,7 @@ from pttt_ooc.course.pages import game_pages as games
 from pttt_ooc.course.pages.context import HERE as PAGES
 from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.health import FromDatabase
-from pttt_ooc.course.people.accounts import TeamAccounts
+from pttt_ooc.course.people.accounts import DESK, TeamAccounts
 from pttt_ooc.course.strategies import figures
 from pttt_ooc.disk.numbers import NOISE
 from pttt_ooc.site.shell.application import make_application
@@ -44,7 +44,7 @@ LINKS = (
     Link("/", "Leaderboard", "Course"),
     Link("/matrix", "Head-to-head", "Course"),
     Link("/submissions", "Submissions", "Course"),
-    Link("/course", "Assignments", "Course"),
+    Link("/course", "Assignments", "Course", but=(DESK.target,)),
     Link("/about", "About", "Course"),
 )
 

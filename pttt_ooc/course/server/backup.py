@@ -48,12 +48,12 @@ from pttt_ooc.disk.files import explain_errors, fsync_tree, replacing
 from pttt_ooc.errors import CourseError, StoreError
 
 OWN = "none"
-"""In place of the address of a database: a file of the course's own."""
+"""Stands for a file of the course's own, in place of the address of a database."""
 
 _TABLES, _OTHERS, _DIGESTS = "tables.jsonl", "others/", "digests.json"
 _UPLOADED = {table.__tablename__: table for table in FILED}  # tables whose rows have a file
 _PAIR = ("first_id", "second_id")
-_ABOUT = {  # tables whose rows are about uploads of another one, and the columns with their numbers
+_ABOUT = {  # tables whose rows are about uploads of other tables, and the columns with their numbers
     "entries": ("submissions", _PAIR),
     "pairs": ("submissions", _PAIR),
     "likenesses": ("submissions", ("submission", "other")),
@@ -69,7 +69,7 @@ _GAME = re.compile(rf"{FOLDER}/([a-z][a-z0-9-]*)\.tar")
 _LEAGUE = re.compile(rf"{LEAGUES}/[a-z][a-z0-9-]*/({re.escape(LEAGUE)}|extreme\.sqlite|{_PLAYED.pattern})")
 _FILES = (_TEXT, _HANDED_OUT, _PLAYED, _LEAGUE, _PROVEN)
 _END = bytes(2 * tarfile.BLOCKSIZE)
-_LOCK_SECONDS = 30.0  # seconds that another writer is waited for
+_LOCK_SECONDS = 30.0  # seconds to wait for another writer
 _DAMAGE = (
     tarfile.TarError,
     sqlite3.Error,
@@ -93,9 +93,9 @@ class Copy:
     submissions
         Number of its submissions of strategies.
     digest
-        Names its content: of copies with equal digests, all files and tables are equal.
+        Identifies its content: copies with equal digests have equal files and tables.
     missing
-        A sentence for each file that should be in it and cannot be.
+        A sentence for each file that should be in it and is not.
     """
 
     submissions: int
@@ -148,7 +148,7 @@ def _digest(content: bytes) -> str:
 def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
     """Write a copy.  Submissions received meanwhile are not in it.
 
-    Files that are lost or damaged are left out with their rows, and told.
+    Files that are lost or damaged are left out with their rows, and reported.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def write_backup(database: Database, storage: Storage, file: Path) -> Copy:
                     lost[table, row["id"]] = "has changed since it was received"
             except FileNotFoundError:
                 lost[table, row["id"]] = "is lost"
-        # Tables, without all rows that are about a lost upload: what is restored fits together.
+        # Tables, without rows that are about a lost upload, so that what is restored fits together.
         complete = [[table, row] for table, row in rows if not lost.keys() & _uploads_of(table, row)]
         archive.add(_TABLES, _lines(complete))
         # Beside the tables: own lists of infosets, databases of other parts, course.yaml, own code, the tournament,
@@ -281,12 +281,12 @@ def read_backup(file: Path, data: Path, database_url: str | None = None) -> Copy
     Parameters
     ----------
     database_url
-        Database for the tables, :data:`OWN` for a file in `data`; None: so, too, unless the copy's settings name one.
+        Database for the tables; :data:`OWN`, or None if the copy's settings name no database: a file in `data`.
 
     Raises
     ------
     CourseError
-        If `data` is not empty, or the file is no copy, or nobody has said where the tables of this one go.
+        If `data` is not empty, the file is not a copy, or its settings name a database and `database_url` is None.
     """
     if data.exists() and any(data.iterdir()):
         raise CourseError(f"{data} is not empty; restore into a new directory, and nothing is overwritten.")
@@ -324,7 +324,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
                 f"The tables of this copy were in {make_url(settings.database_url).render_as_string()}; add "
                 f"`--database-url {OWN}` to keep them in the directory, or the address of an empty database."
             )
-        # What becomes different here: where the tables are, and own lists of infosets, which move beside the settings.
+        # What changes here: where the tables are, and own lists of infosets, which move beside the settings.
         changes: dict[str, Any] = {} if database_url is None else {"database_url": database_url}
         if database_url == OWN:
             changes["database_url"] = None
@@ -344,7 +344,7 @@ def _unpack(file: Path, aside: Path, database_url: str | None) -> Copy:
         for table, row in rows:
             if table in _UPLOADED:
                 _restore_upload(archive, members, table, row, storage)
-        # Other members only if their names have a known form, by which none is written outside the directory.
+        # Other members only if their names have a known form, so that none is written outside the directory.
         for name, member in members.items():
             if named := _NAME.fullmatch(name):
                 _extract(archive, member, aside / named[1])
@@ -371,7 +371,7 @@ def _check_digests(archive: tarfile.TarFile, members: Mapping[str, tarfile.TarIn
     Raises
     ------
     ValueError
-        If a member is missing, is none of the copy, or has changed, or there are no digests.
+        If a member is missing, does not belong to the copy, or has changed, or there are no digests.
     """
     if _DIGESTS not in members:
         raise ValueError("it has no digests")
@@ -396,7 +396,7 @@ def _check_rows(database: Database, rows: Iterable[Any]) -> None:
 
 
 def _check_end(file: Path, archive: tarfile.TarFile) -> None:
-    """Raise a ValueError if a tar file has no end: `tarfile` reads one that is cut off between two members as whole."""
+    """Raise a ValueError if a tar file has no end: one that is cut off between two members looks whole to `tarfile`."""
     last = archive.getmembers()[-1]
     with open(file, "rb") as copy:
         copy.seek(last.offset_data + -(-last.size // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE)

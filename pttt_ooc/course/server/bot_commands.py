@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pttt_ooc.extras import extra
-from pttt_ooc.options import COURSE, DataOption
+from pttt_ooc.options import COURSE, DataOption, GameOption
 from pttt_ooc.other_games.extreme.terminal.bot_options import (
     LibraryOption,
     PythonOption,
@@ -32,14 +32,12 @@ def open_league(
     league: Annotated[
         str | None, typer.Option(metavar="NAME", help="A further league, beside the course's own; for assignments.")
     ] = None,
-    game: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Game of a new course.  [default: pttt-abrupt]")
-    ] = None,
+    game: GameOption = None,
 ) -> None:
     """Let the teams of a course hand in bots; a course that is being served takes them within seconds.
 
     Writes extreme.yaml into the course's directory, which says all that can be chosen: pools, marks, limits, and when
-    the tournament begins.  Where there is no course yet, it is made.
+    the tournament begins.  Where there is no course yet, it is made, for --game.
     """
     with extra("course", "`pttt extreme open`"):
         from pttt_ooc.course.bots.league import LeagueSettings, further_directory

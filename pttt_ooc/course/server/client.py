@@ -1,4 +1,4 @@
-"""The commands ``pttt submit`` and ``pttt pick``, without the server's dependencies: students need no extras."""
+"""What students ask of a course's server: ``pttt submit``, and a team's ``pttt course pick``.  They need no extras."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import typer
 
-from pttt_ooc.disk.numbers import exploitability
+from pttt_ooc.disk.numbers import exploitability, scale
 from pttt_ooc.errors import CourseError, StrategyError
 from pttt_ooc.options import JsonOption
 
@@ -37,7 +37,6 @@ def add_commands(app: typer.Typer) -> None:
     app.command(epilog="Example: PTTT_TOKEN=... pttt submit pttt_pl0.zip --player 0 --server https://course.example")(
         submit
     )
-    app.command(epilog="Example: PTTT_TOKEN=... pttt pick strategies 17 --server https://course.example")(pick)
 
 
 def submit(
@@ -51,7 +50,9 @@ def submit(
     wait: Annotated[bool, typer.Option(help="Whether to wait for the verdict.")] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Submit a strategy to a course, or one for each player, which a page then shows together.
+    """Submit a strategy to a course, or one for each player.
+
+    A page shows both players' strategies together.
 
     The exit code is 0 if it was accepted (or, with --no-wait, received), and 1 if it was refused or rejected.
     """
@@ -59,26 +60,15 @@ def submit(
         raise typer.Exit(1)
 
 
-def pick(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")],
-    number: Annotated[str, typer.Argument(metavar="NUMBER", help="Your submission; none: the last ones count.")],
-    server: ServerOption,
-    token: TokenOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Pick which of your submissions counts, where teams choose; until the assignment closes."""
-    send_pick(assignment, number, server, token, as_json)
-
-
 class _Server:
     def __init__(self, url: str, token: str) -> None:
         try:
             parts = urlsplit(url if "://" in url else f"http://{url}")
             good = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # half a bracket, or a port that is none
+        except ValueError:  # half a bracket, or an invalid port
             good = False
         if not good or not url.isprintable() or " " in url:
-            raise CourseError(f"{url!r} is no address of a course; an example is https://course.example:8080.")
+            raise CourseError(f"{url!r} is not the address of a course; an example is https://course.example:8080.")
         self.url, self._parts, self._token = url, parts, token
 
     def _connection(self) -> HTTPConnection:
@@ -95,7 +85,7 @@ class _Server:
     def ask(
         self, method: str, path: str, body: Iterator[bytes] | None = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any]:
-        """Status and JSON of an answer; OSError if there is none, or what comes is no HTTP."""
+        """Status and JSON of an answer; OSError if there is none, or it is not HTTP."""
         from http.client import HTTPException
 
         with closing(self._connection()) as connection:
@@ -115,29 +105,32 @@ class _Server:
         try:
             return response.status, json.loads(data)
         except ValueError:
-            raise CourseError(f"{self.url} answers, but is no course (status {response.status}).") from None
+            raise CourseError(f"{self.url} answers, but is not a course (status {response.status}).") from None
 
 
 def _server(url: str, token: str | None) -> _Server:
     if not token:
         raise CourseError("Your team's token is missing: set PTTT_TOKEN, or give --token.")
     if not token.isascii() or not token.isprintable():
-        raise CourseError("The token has characters that no token has; copy it again.")
+        raise CourseError("This token has characters that tokens never have; copy it again.")
     return _Server(url, token.strip())
 
 
-def send_pick(assignment: str, number: str, url: str, token: str | None, as_json: bool) -> None:
-    """Pick what counts for an assignment, and print what counts now.
+def send_pick(assignment: str, number: int | None, url: str, token: str | None, as_json: bool) -> None:
+    """Choose what counts for an assignment, and print what counts now.
+
+    Parameters
+    ----------
+    number
+        The submission's number; None: the last ones count.
 
     Raises
     ------
     CourseError
         If there is no token, or the server refuses it or cannot be reached.
     """
-    if number != "none" and not (number.isascii() and number.isdecimal()):
-        raise CourseError(f"{number!r} is no number of a submission, nor none.")
     server = _server(url, token)
-    body = json.dumps({"submission": None if number == "none" else int(number)}).encode()
+    body = json.dumps({"submission": number}).encode()
     headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
     with _catch_unreachable(server):
         status, answer = server.ask("POST", f"/api/course/picks/{quote(assignment, safe='')}", iter([body]), headers)
@@ -154,21 +147,21 @@ def send_pick(assignment: str, number: str, url: str, token: str | None, as_json
 def send_files(
     files: list[Path], player: int | None, url: str, token: str | None, wait: bool, as_json: bool = False
 ) -> bool:
-    """Upload one file, or one for each player, and wait for the verdicts, if asked; whether all were accepted.
+    """Upload one file, or one for each player, and wait for the verdicts, if asked; returns whether all were accepted.
 
     Parameters
     ----------
     files
         One file, or player 0's and player 1's.
     player
-        Of a single file.
+        The player of a single file.
 
     Raises
     ------
     CourseError
         If there is no token or file, or the server refuses it or cannot be reached.
     StrategyFileError, StrategyError
-        If a file is no strategy of the player in the course's game, by its header; nothing is sent then.
+        If a file's header shows no strategy of the player in the course's game; then nothing is sent.
     """
     server = _server(url, token)
     if len(files) > 2 or (len(files) == 2) == (player is not None):
@@ -190,7 +183,7 @@ def send_files(
         page = f"{url.rstrip('/')}{answer['submission']['url']}"
         tell(f"{'Submitted before' if answer['duplicate'] else 'Received'}: {page}")
     pair = _pair(server, found, tell, url) if len(found) == 2 else None
-    # Asked to wait: the verdicts and the pair's value take the places of what the uploads answered.
+    # If asked to wait: the verdicts and the pair's value replace the answers to the uploads.
     if wait:
         found = [_verdict(server, submission, tell) for submission in found]
         pair = _pair_verdict(server, pair, tell) if pair else None
@@ -235,19 +228,19 @@ def _pair_verdict(server: _Server, pair: dict[str, Any], tell: Callable[[str], N
 
 
 def _check_fits(file: Path, player: int, server: _Server) -> None:
-    """Refuse a file that is no zipped tensor of the player in the course's game, which would count as an attempt."""
+    """Refuse a file that is not a zipped tensor of the player in this game; sent, it would count as an attempt."""
     from pttt_ooc.pipeline.files.tensor_reader import tensor_header
     from pttt_ooc.pipeline.files.zipped_array import other_player
 
     with _catch_unreachable(server):
         status, facts = server.ask("GET", "/api")
     if status != 200 or not isinstance(facts, dict) or not {"game", "shapes", "max_upload_bytes"} <= facts.keys():
-        raise CourseError(f"{server.url} answers, but is no course (status {status}).")
+        raise CourseError(f"{server.url} answers, but is not a course (status {status}).")
     if file.suffix.lower() != ".zip":
         raise CourseError(f"{file}: A submission is a .zip with one .npy file.")
     if file.stat().st_size > facts["max_upload_bytes"]:
         raise CourseError(
-            f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, which is the limit there."
+            f"{file}: The file is larger than {facts['max_upload_bytes']:,} bytes, the limit of this course."
         )
     found, shapes = tensor_header(file)[0], [tuple(shape) for shape in facts["shapes"]]
     if found != shapes[player]:
@@ -258,7 +251,7 @@ def _check_fits(file: Path, player: int, server: _Server) -> None:
 
 @contextmanager
 def _catch_unreachable(server: _Server) -> Iterator[None]:
-    """A CourseError if the server cannot be reached in the block."""
+    """Raise a CourseError if the server cannot be reached in the block."""
     try:
         yield
     except OSError as error:
@@ -310,6 +303,8 @@ def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], 
         if state != last:
             tell(state)
             last = state
+        if submission["status"] == "Accepted":
+            tell(scale(submission["exploitability"], submission.get("uniform")))
         if submission["status"] in ("Accepted", "Rejected"):
             return submission
         time.sleep(_ASK_SECONDS)
@@ -324,16 +319,25 @@ def _verdict(server: _Server, submission: dict[str, Any], tell: Callable[[str], 
             raise CourseError(f"{server.url} does not answer any more; the submission is safe there.")
 
 
+_JUDGING = {
+    "Validating": "Being judged: the file is read",
+    "Evaluating": "Being judged: the best response is computed",
+}
+
+
 def _state(submission: dict[str, Any]) -> str:
     status = str(submission["status"])
     if status == "Queued":
-        return f"Queued, number {submission['position']}"
+        return submission.get("waits_for") or f"Queued, number {submission['position']}"
+    if status in _JUDGING:
+        return _JUDGING[status]
     if status == "Accepted":
-        best = ", your team's best" if submission["best"] else ""
-        told = (
-            f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}{best}{_rank_text(submission)}"
-        )
-        return f"{told}. {submission['detail']}" if submission["detail"] else told
+        told = [f"Accepted: exploitability {exploitability(submission['exploitability'], 7)}"]
+        if submission["best"]:
+            told.append(f"Your team's best{_rank_text(submission)}")
+        if submission.get("ahead") is not None:
+            told.append(f"Next: {submission['ahead_team']}, with {exploitability(submission['ahead'], 7)}")
+        return ". ".join([*told, submission["detail"]] if submission["detail"] else told)
     if status == "Rejected":
         return f"Rejected: {submission['note']}" + (f" ({submission['detail']})" if submission["detail"] else "")
     return status
@@ -344,7 +348,8 @@ def _rank_text(submission: dict[str, Any]) -> str:
     rank, before, former = (submission[name] for name in ("rank", "before", "rank_before"))
     if rank is None:
         return ""
+    told = f", rank {rank} of {submission['ranks']}"
     if before is None or former is None:
-        return f", rank {rank}"
+        return told
     better = exploitability(before - submission["exploitability"], 7)
-    return f", rank {rank}{f' (before: {former})' if former != rank else ''}, better by {better}"
+    return f"{told}{f' (before: {former})' if former != rank else ''}, better by {better}"

@@ -1,9 +1,9 @@
 """The commands ``pttt course ...``: what they share, and those about the course as a whole.
 
-The other ones are in :mod:`.people_commands`, :mod:`.grade_commands` and :mod:`.desk_commands`.  What they need is
+The others are in :mod:`.people_commands`, :mod:`.grade_commands` and :mod:`.desk_commands`.  What they need is
 imported when they run: help comes at once, and without the extra ``course`` a sentence says what is missing.
 
-Who used a command is in the log as "console", unless ``--by`` says who.
+The log names the person who used a command "console", unless ``--by`` says who it was.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.extras import extra
-from pttt_ooc.options import COURSE, CourseGameOption, DataOption, ForceOption, JsonOption, group, spread
+from pttt_ooc.options import COURSE, DataOption, ForceOption, GameOption, JsonOption, group, spread
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -28,7 +28,21 @@ if TYPE_CHECKING:
     from pttt_ooc.course.data.database import Database
     from pttt_ooc.course.server.backup import Copy
 
-course = group("Run a course: assignments, people, dates, grades, copies.")
+SECTIONS = {
+    "Begin a course": ("init", "serve", "apply", "file", "assignments", "kit", "doctor"),
+    "Teams and people": (
+        *("teams", "list-teams", "add-team", "rotate-token", "remove-team", "invite", "link", "staff"),
+    ),
+    "Submissions": (
+        *("submissions", "pick", "rejudge", "rejudgements", "rule", "disqualify", "similar", "download"),
+        *("open", "close", "house"),
+    ),
+    "Points and deadlines": ("grades", "release", "mark", "adjust", "extend", "history"),
+    "News and records": ("announce", "deliveries", "publish", "log", "backup", "restore"),
+}
+"""The commands in sections, the likeliest first."""
+
+course = group("Run a course: assignments, teams, deadlines, points.", SECTIONS)
 
 TeamArgument = Annotated[str, typer.Argument(metavar="TEAM", help="The team's name.")]
 AssignmentArgument = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="The assignment's name.")]
@@ -53,16 +67,15 @@ class DecisionOptions(NamedTuple):
 
 
 def command(example: str, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a function to ``pttt course`` as a command, with an example of its use."""
+    """Adds a function to ``pttt course`` as a command, with an example of its use."""
     return lambda made: course.command(name, epilog=f"Example: pttt course {example}")(spread(made))
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give all commands to the command line, for one release also under their former name."""
-    for others in ("people", "grade", "desk"):  # which give theirs to the group when they are imported
+    """Add all commands to the command line."""
+    for others in ("people", "grade", "desk"):  # these add their commands to the group when they are imported
         import_module(f"pttt_ooc.course.server.{others}_commands")
     app.add_typer(course, name="course")
-    app.add_typer(course, name="grader", hidden=True)
 
 
 @contextmanager
@@ -122,11 +135,11 @@ def init(
     here: CourseOptions,
     name: Annotated[str, typer.Option(metavar="NAME", help="The first instructor.")],
     email: Annotated[str, typer.Option(metavar="EMAIL", help="The instructor's address.")],
-    game: CourseGameOption = None,
+    game: GameOption = None,
 ) -> None:
     """Make a course and its first instructor; prints the instructor's token, once.
 
-    A directory of `pttt serve` may be there already: it becomes a course, with all that is in it.
+    A directory of `pttt course serve` may be there already: it becomes a course, with all that is in it.
     """
     with extra("course", "The course"):
         from pttt_ooc.course.data.audit import CONSOLE, note
@@ -190,10 +203,10 @@ def write_file(here: CourseOptions) -> None:
 @command("apply course.yaml --dry-run --data course")
 def apply(
     here: DecisionOptions,
-    file: Annotated[Path, typer.Argument(metavar="COURSE.yaml", help="The course as it is to be.")],
+    file: Annotated[Path, typer.Argument(metavar="COURSE.yaml", help="The file that describes the course.")],
     dry_run: DryRunOption = False,
 ) -> None:
-    """Make the course as its file says, and show what changes, grades included."""
+    """Change the course to what its file says, and show what changes, grades included."""
     with open_course(here) as database:
         from pttt_ooc.course.grades.course_file import apply as apply_file
         from pttt_ooc.course.grades.course_file import read_course_file
@@ -222,7 +235,7 @@ def publish(
         from pttt_ooc.course.data.settings import read_settings
         from pttt_ooc.course.pages.publication import publish as write_pages
 
-        make_games(database, here.data)  # they know then who is disqualified
+        make_games(database, here.data)  # then they know who is disqualified
         with database.reading() as session:
             files = write_pages(session, read_settings(here.data), here.data, directory)
     told = {"directory": str(directory), "files": [file.name for file in files]}
@@ -236,11 +249,12 @@ def doctor(
 ) -> None:
     """Look for what needs attention; the exit code is 1 if there is anything."""
     with extra("course", "The course"):
-        from pttt_ooc.course.grades.diagnosis import diagnosis
+        from pttt_ooc.course.grades.diagnosis import diagnosis, notes
         from pttt_ooc.disk.permissions import private
     with private():
         found = diagnosis(here.data, digests)
-    tell(found, here, found or ["Nothing needs attention."])
+        beside = notes(here.data)
+    tell(found, here, [*(found or ["Nothing needs attention."]), *beside])
     if found:
         raise typer.Exit(1)
 
@@ -275,7 +289,7 @@ def backup(
     file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The copy to write.")],
     force: ForceOption = False,
 ) -> None:
-    """Copy all of a course into one file, while it goes on; prints a digest of the copy.
+    """Copy all of a course into one file, while it is served or not; prints a digest of the copy.
 
     The exit code is 1 if a file that should be in the copy is lost or damaged; all else is in it then.
     """
@@ -307,7 +321,7 @@ def restore(
         from pttt_ooc.disk.permissions import private
     with private():
         copy = read_backup(file, here.data, database_url)
-    _tell_copy(here.data, copy, here, f"Start it with `pttt serve --data {here.data}`.")
+    _tell_copy(here.data, copy, here, f"Start it with `pttt course serve --data {here.data}`.")
 
 
 def _tell_copy(path: Path, copy: Copy, here: CourseOptions, *more: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pttt_ooc.course.server.client import TokenOption, send_pick
 from pttt_ooc.course.server.commands import (
     AssignmentArgument,
     CourseOptions,
@@ -38,11 +39,11 @@ KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="strategies, b
 def submissions(
     here: CourseOptions,
     search: Annotated[
-        str, typer.Argument(metavar="TEXT", help="Of a team or member; a number; the beginning of a digest.")
+        str, typer.Argument(metavar="TEXT", help="A team, a member, a number, or the beginning of a digest.")
     ] = "",
     kind: Annotated[str, typer.Option(metavar="KIND", help="strategies, bots, agents or report.")] = "",
     state: Annotated[str, typer.Option(metavar="STATE", help="accepted, rejected, waiting or ruled.")] = "",
-    page: Annotated[int, typer.Option(min=1, metavar="N", help="Pages have 50 rows.")] = 1,
+    page: Annotated[int, typer.Option(min=1, metavar="N", help="The page; each has 50 rows.")] = 1,
 ) -> None:
     """Find what teams have handed in, the latest first."""
     with reading(here) as session:
@@ -68,7 +69,7 @@ def submissions(
 @command("rejudge 17 --dry-run --data course")
 def rejudge(
     here: DecisionOptions,
-    numbers: Annotated[list[int] | None, typer.Argument(metavar="[NUMBER...]", help="Of submissions.")] = None,
+    numbers: Annotated[list[int] | None, typer.Argument(metavar="[NUMBER...]", help="Numbers of submissions.")] = None,
     kind: Annotated[str, typer.Option(metavar="KIND", help="strategies or agents.")] = "strategies",
     everything: Annotated[bool, typer.Option("--all", help="All of the kind with a verdict.")] = False,
     team: Annotated[str | None, typer.Option(metavar="TEAM", help="All of a team.")] = None,
@@ -161,12 +162,12 @@ def rejudgements(
 def rule(
     here: DecisionOptions,
     kind: KindArgument,
-    number: Annotated[int, typer.Argument(min=1, metavar="NUMBER", help="Of the submission.")],
+    number: Annotated[int, typer.Argument(min=1, metavar="NUMBER", help="The number of the submission.")],
     ruling: Annotated[str, typer.Argument(metavar="RULING", help="hidden, withdrawn or none.")],
     reason: ReasonOption,
     of: Annotated[str, typer.Option(metavar="NAME", help="The further game or league that has it.")] = "",
 ) -> None:
-    """Hide a submission (it counts), or withdraw it (it does not), or neither any more."""
+    """Hide a submission (still counts), withdraw it (no longer counts), or undo either."""
     with writing(here) as session:
         from pttt_ooc.course.grades.decisions import rule as decide
 
@@ -193,18 +194,41 @@ def disqualify(
 @command("pick 'Team A' strategies 17 --data course")
 def pick(
     here: DecisionOptions,
-    team: TeamArgument,
-    assignment: AssignmentArgument,
-    number: Annotated[str, typer.Argument(metavar="NUMBER", help="The submission; none: the last ones count.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[TEAM] ASSIGNMENT NUMBER",
+            help="For staff the team, the assignment and the submission; for a team the last two.  The number none: "
+            "the last submissions count.",
+        ),
+    ],
+    server: Annotated[
+        str | None, typer.Option(metavar="URL", envvar="PTTT_SERVER", help="The course, for a team that chooses.")
+    ] = None,
+    token: TokenOption = None,
 ) -> None:
-    """Choose which submission of a team counts, where teams choose; also after it has closed."""
+    """Choose which submission counts, where teams choose.
+
+    A team chooses by --server, until the assignment closes; staff choose for a team in --data, also after that.
+    """
+    from pttt_ooc.errors import CourseError
+
+    if len(words) not in (2, 3) or (len(words) == 2 and server is None):
+        raise CourseError(
+            "Name the team, the assignment and the submission; a team leaves itself out, and gives --server."
+        )
+    *of, assignment, number = words
+    if number != "none" and not (number.isascii() and number.isdecimal()):
+        raise CourseError(f"{number!r} is neither the number of a submission nor none.")
+    chosen = None if number == "none" else int(number)
+    if not of:
+        send_pick(assignment, chosen, server or "", token, here.as_json)
+        return
+    team = of[0]
     with writing(here) as session:
         from pttt_ooc.course.grades.decisions import Desk
-        from pttt_ooc.errors import CourseError
 
-        if number != "none" and not (number.isascii() and number.isdecimal()):
-            raise CourseError(f"{number!r} is no number of a submission, nor none.")
-        rows = Desk(session, here.data, here.by).pick(team, assignment, None if number == "none" else int(number))
+        rows = Desk(session, here.data, here.by).pick(team, assignment, chosen)
         tell_grades(session, rows, here, team=team, assignment=assignment, pick=number)
 
 
@@ -265,7 +289,7 @@ def house(
 @command("deliveries --data course")
 def deliveries(
     here: CourseOptions,
-    most: Annotated[int, typer.Option(min=1, metavar="N", help="So many, the latest first.")] = 50,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="How many; the latest come first.")] = 50,
 ) -> None:
     """List announcements on their way to webhooks and by e-mail, and what became of them."""
     with reading(here) as session:

@@ -55,7 +55,7 @@ def grade_facts(session: Session, rows: list[GradeRow]) -> list[dict[str, Any]]:
 
 
 def grade_lines(told: list[dict[str, Any]]) -> list[str]:
-    """The same for people."""
+    """Lines for people about grades that have changed."""
     from pttt_ooc.course.data.names import readable_name
 
     points = ["no points" if one["points"] is None else f"{one['points']:g} points" for one in told]
@@ -122,7 +122,7 @@ def adjust(
     points: Annotated[float, typer.Option(metavar="POINTS", help="More, or fewer: --points=-5.")],
     reason: ReasonOption,
 ) -> None:
-    """Give points more or fewer, with a reason."""
+    """Add or take away points, with a reason."""
     with _desk(here) as desk:
         rows = desk.adjust(team, assignment, points, reason)
         tell_grades(desk.session, rows, here, team=team, assignment=assignment, points=points)
@@ -180,7 +180,7 @@ def history(here: CourseOptions, team: TeamArgument, assignment: AssignmentArgum
 @command("log --data course")
 def log(
     here: CourseOptions,
-    most: Annotated[int, typer.Option(min=1, metavar="N", help="So many lines, the latest first.")] = 50,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="How many lines; the latest come first.")] = 50,
 ) -> None:
     """Show what people with rights have done."""
     with reading(here) as session:

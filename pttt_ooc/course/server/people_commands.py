@@ -35,9 +35,9 @@ def staff(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Somebody new, or with a new token.")] = None,
     email: Annotated[str | None, typer.Argument(metavar="EMAIL", help="The address.")] = None,
     role: Annotated[str, typer.Option(metavar="ROLE", help="instructor or assistant.")] = "assistant",
-    remove: Annotated[str | None, typer.Option(metavar="EMAIL", help="Take somebody's rights.")] = None,
+    remove: Annotated[str | None, typer.Option(metavar="EMAIL", help="Take away somebody's rights.")] = None,
 ) -> None:
-    """Give somebody rights and print the token, once; or list all people with rights."""
+    """Make somebody an instructor or assistant and print their token, once; without NAME, list them."""
     with writing(here) as session:
         from pttt_ooc.course.data.audit import CONSOLE, note
         from pttt_ooc.course.people import people
@@ -144,7 +144,7 @@ def add_team(here: CourseOptions, name: TeamArgument) -> None:
 
 @command("rotate-token 'Team A' --data course")
 def rotate_token(here: CourseOptions, name: TeamArgument) -> None:
-    """Print a new token for a team; the old one is good for nothing from now on."""
+    """Print a new token for a team; the old one stops working."""
     with open_course(here) as database:
         from pttt_ooc.course.people import teams
 
@@ -200,7 +200,7 @@ def invite(
     ] = None,
     hours: HoursOption = 72.0,
     server: ServerOption = "",
-    revoke: Annotated[int | None, typer.Option(metavar="NUMBER", help="Make an open link unusable.")] = None,
+    revoke: Annotated[int | None, typer.Option(metavar="NUMBER", help="Revoke an open link.")] = None,
 ) -> None:
     """Print a link with which one person becomes a student of the course, and of a team.  It can be used once."""
     with writing(here) as session:
@@ -223,7 +223,7 @@ def link(
     hours: HoursOption = 72.0,
     server: ServerOption = "",
     forget_password: Annotated[
-        bool, typer.Option("--forget-password", help="Take the password, which is lost or known to others.")
+        bool, typer.Option("--forget-password", help="Delete the password, because it is lost or others know it.")
     ] = False,
 ) -> None:
     """Print a link with which a person signs in, once; earlier ones of the person can no longer be used."""

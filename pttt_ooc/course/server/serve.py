@@ -49,7 +49,7 @@ def serve(
     data
         The course's directory; made if it is missing.
     game
-        Its game; None: the game that it has, or else the course's.
+        Its game; None: the game that it has, or else the default.
     pages
         Gives the pages of wings beside the course's own; they keep games of people in its directory.
     as_json
@@ -58,9 +58,9 @@ def serve(
     Raises
     ------
     PtttError
-        If it cannot start, for example as another process serves this directory.
+        If it cannot start, for example because another process serves this directory.
     """
-    with private():  # the children see to themselves
+    with private():  # the children do the same themselves
         # First the database: a directory of another version is refused, and nothing is made in it.
         settings = make_settings(data, game)
         database = Database.of(data, settings.database_url, settings.game)
@@ -88,12 +88,12 @@ def serve(
 
 
 class _Processes:
-    """The processes of a course, which follow its assignments: one of a new game, kind or league has its own.
+    """The processes of a course, which follow its assignments: a new game, kind or league gets its own.
 
     Parameters
     ----------
     descriptor
-        Of the open socket.
+        The number of the open socket.
     stack
         Keeps the sockets of answerers open.
     others, other_parts
@@ -119,7 +119,7 @@ class _Processes:
         self._trouble = ""
 
     def renew_children(self) -> list[Child]:
-        """As :meth:`make_children`, and what there was before if that fails, which the log tells once."""
+        """Like :meth:`make_children`; if that fails, those that there were before, and the log says so once."""
         try:
             if self._look() == self._there:
                 return self._children
@@ -174,7 +174,7 @@ class _Processes:
         return found
 
     def _look(self) -> Any:
-        """What the processes depend on."""
+        """The facts that decide which processes the course needs."""
         return (
             agents.has_agents(self._database),
             further_game_names(self._database),

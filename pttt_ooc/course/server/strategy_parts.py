@@ -8,11 +8,13 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from pttt_ooc.course.data.assignments import term_of
 from pttt_ooc.course.pages import strategy_mistakes as mistakes
 from pttt_ooc.course.pages.context import Course
 from pttt_ooc.course.pages.game_exploring import OfFurtherGames
 from pttt_ooc.course.pages.strategy_sources import SubmittedSources
 from pttt_ooc.course.server.app import create_app
+from pttt_ooc.course.strategies.game_facts import solution_store
 from pttt_ooc.site.explore import play_pages
 from pttt_ooc.site.explore.explorer import Explorer
 from pttt_ooc.site.explore.game_store import Games
@@ -31,27 +33,35 @@ def parts_at(course: Course, address: str) -> list[Part]:
 
 
 def parts_of(course: Course, client: Client) -> list[Part]:
-    """The parts Explore and Play, which ask the answerer through `client`; and those of further games, as they come."""
-    explorer = replace(_explorer(course, client), others=OfFurtherGames(course, _explorer))
-    further = OfFurtherGames(course, lambda own, asked: Playing(_games(own, asked)))
-    playing = play_pages.part_of(_games(course, client))
+    """The parts Explore and Play, which ask the answerer through `client`; and those of further games."""
+
+    def sources_of(own: Course) -> SubmittedSources:
+        return SubmittedSources(own, lambda: shows_solution(course))
+
+    def explorer_of(own: Course, asked: Client) -> Explorer:
+        return Explorer(own.settings.rules, asked, sources_of(own))
+
+    def games_of(own: Course, asked: Client) -> Games:
+        opponents = AskedOpponents(own.settings.rules, asked, sources_of(own).open_to_play)
+        return Games(own.storage.data, opponents)
+
+    explorer = replace(explorer_of(course, client), others=OfFurtherGames(course, explorer_of))
+    further = OfFurtherGames(course, lambda own, asked: Playing(games_of(own, asked)))
+    playing = play_pages.part_of(games_of(course, client))
     state = replace(playing.state, others=further)  # type: ignore[type-var]
     return [part_of(explorer, mistakes.router, mistakes.programs), replace(playing, state=state)]
 
 
-def _explorer(course: Course, client: Client) -> Explorer:
-    return Explorer(course.settings.rules, client, SubmittedSources(course))
-
-
-def _games(course: Course, client: Client) -> Games:
-    opened = SubmittedSources(course).open_to_play
-    return Games(course.storage.data, AskedOpponents(course.settings.rules, client, opened))
+def shows_solution(course: Course) -> bool:
+    """Whether students of a course see the solutions of its games."""
+    with course.database.reading() as session:
+        return term_of(session).show_solution
 
 
 def app_of(course: Course, *parts: Part) -> FastAPI:
     """The application of a course with further parts."""
 
     def looks() -> Sequence[Link]:
-        return LOOKS if SubmittedSources(course).place.is_dir() else ()
+        return LOOKS if solution_store(course.settings, course.storage).is_dir() else ()
 
     return create_app(course, *parts, looks=looks)

@@ -32,7 +32,7 @@ def server_of(course: Course, connections: int = CONNECTIONS, make_app: MakeApp 
     connections
         Maximum number of simultaneous connections.
     make_app
-        Makes the application; default: of the course alone.
+        Makes the application; the default has only the course.
     """
     settings = course.settings
     return make_server(make_app(course), connections, settings.connections_per_address, settings.trusted_proxies)
@@ -53,7 +53,7 @@ def run(data: str, descriptor: str, make_app: MakeApp) -> None:
     watch_parent()
     try:
         course = Course.open(Path(data))
-        course.storage.sweep_incoming()  # of a process that was killed
+        course.storage.sweep_incoming()  # left by a process that was killed
         server = server_of(course, prepare_process(), make_app)
     except PtttError as error:
         log.error(str(error))

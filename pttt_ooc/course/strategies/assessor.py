@@ -59,7 +59,7 @@ def _printable(text: str) -> str:
 
 
 def note_on(path: Path) -> str:
-    """What a team should know of its file, though it is a strategy; empty if there is nothing."""
+    """What a team should know about a file that is a strategy; empty if there is nothing."""
     return _printable(passed_over(path))[:1000]
 
 
@@ -91,7 +91,7 @@ def read_strategy(
     Raises
     ------
     Refusal
-        If the file is not a strategy, for the first mistake.
+        If the file is not a strategy; it tells the first mistake.
     OSError, StoreError
         If the file is missing or `scratch` is full, which is not the file's fault.
     """
@@ -100,10 +100,10 @@ def read_strategy(
         with open_zipped_tensor(path, (len(rows), index.game.squares), scratch, on_progress) as tensor:
             return Strategy(index, player, strategy_from_tensor(index, player, tensor, rows, source=str(path)))
     except FlawedFileError as error:
-        # A flaw of the file itself, for which the reader has the verdict's words.
+        # A flaw of the file itself: the reader has the words of the verdict.
         raise Refusal(error.note, error.detail) from error
     except StrategyError as error:
-        # Its content is no strategy of this player; with the shape of the other player's tensor, the detail says so.
+        # Its content is not a strategy of this player; with the shape of the other player's tensor, the detail says so.
         note = str(error).removeprefix(str(path)).lstrip(":, ").rstrip(".")
         theirs = (int(index.players[1 - player].infosets_by_slice().sum()), index.game.squares)
         is_theirs = isinstance(error, ShapeError) and error.shape == theirs

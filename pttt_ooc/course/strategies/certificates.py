@@ -49,7 +49,7 @@ class PairCertificate:
     lower, upper
         What the strategies of players 0 and 1 are proven to guarantee: the value for player 0 is between them.
     infosets
-        How many the plan of each player reaches.
+        How many infosets the plan of each player reaches.
     size
         Bytes of the file.
     """
@@ -64,7 +64,7 @@ class PairCertificate:
 
     @property
     def stamp(self) -> str:
-        """Changes with all that a page shows."""
+        """A text that changes with whatever a page shows."""
         return f"{name_of(self.pair)}-{self.state}"
 
     @property
@@ -94,7 +94,7 @@ def pair_of(standing: Standing, most: int | None) -> Pair:
     Raises
     ------
     SubmissionError
-        If the team has no best strategy for a player, or there are no certificates.
+        If the team has no best strategy for a player, or the course makes no certificates.
     """
     if most is None:
         raise SubmissionError(_OFF, 404)
@@ -127,7 +127,7 @@ class Certificates:
             return PairCertificate(pair, WAITING if self._request(pair).exists() else NONE)
 
     def ask(self, pair: Pair) -> PairCertificate:
-        """Ask for the certificate of a pair, unless somebody has."""
+        """Ask for the certificate of a pair, unless somebody has already."""
         found = self.find(pair)
         if found.state == NONE:
             self._request(pair).touch()
@@ -135,11 +135,11 @@ class Certificates:
         return found
 
     def has_requests(self) -> bool:
-        """Whether somebody waits."""
+        """Whether somebody waits for a certificate."""
         return any(self._place.glob("*.asked"))
 
     def next_pair(self, among: Collection[Pair]) -> Pair | None:
-        """The pair that has waited longest, of some pairs."""
+        """The pair that has waited longest, among these pairs."""
         asked = [(request.stat().st_mtime_ns, pair) for pair in among if (request := self._request(pair)).exists()]
         return min(asked)[1] if asked else None
 
@@ -152,7 +152,7 @@ class Certificates:
         self._enter(pair, {"state": REFUSED, "note": note})
 
     def forget(self, keep: Collection[Pair]) -> None:
-        """Delete all that does not belong to some pairs."""
+        """Delete everything that does not belong to these pairs."""
         names = {name_of(pair) for pair in keep}
         for path in self._place.iterdir():
             stem, _, kind = path.name.partition(".")
@@ -174,7 +174,7 @@ class Certificates:
 log = logging.getLogger("pttt.course.certifier")
 PROGRAM = "pttt_ooc.course.strategies.certificate_process"
 SECONDS = 600
-"""Processor seconds for a certificate, and seconds after which it is given up in any case, times :data:`PATIENCE`."""
+"""Processor seconds for a certificate; after :data:`PATIENCE` times as many seconds it is given up in any case."""
 
 PATIENCE = 6
 MEMORY = 2_000_000_000
@@ -221,7 +221,7 @@ class Certifier:
 
     def _start_next(self) -> None:
         if self._settings.certificate_infosets is None or not self._certificates.has_requests():
-            return  # the database is not asked in every step of the worker
+            return  # the worker does not ask the database in every step
         pairs = self._pairs()
         pair = self._certificates.next_pair(pairs)
         if pair is None:

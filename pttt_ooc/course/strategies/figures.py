@@ -65,7 +65,7 @@ def exploitability_with_error(figure: float, bounds: Sequence[float] | None) -> 
 
 
 def column_of(figures: Mapping[int, float], ranks: Mapping[int, int], bounds: Sequence[float] | None) -> dict[int, str]:
-    """A column of the leaderboard: each team's figure, with more decimals where teams of two ranks would look alike.
+    """A column of the leaderboard: each team's figure, with more decimals where different ranks would look alike.
 
     Parameters
     ----------
@@ -82,6 +82,54 @@ def column_of(figures: Mapping[int, float], ranks: Mapping[int, int], bounds: Se
         again = {team for team, text in texts.items() if len(ranked[text]) > 1}
     return texts
 
+
+# ---------------------------------------------------------------------------------------------
+# The scale of a verdict
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place on the scale, in percent of its width, and how a label there is anchored."""
+
+    at: float
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An exploitability between perfect play, at the left end, and uniform play.
+
+    Attributes
+    ----------
+    own, uniform, ahead
+        This strategy, uniform play, and the next better team's best; None: there is none.
+    """
+
+    own: Mark
+    uniform: Mark | None
+    ahead: Mark | None
+
+
+def scale(own: float, uniform: float | None, ahead: float | None) -> Scale:
+    """The scale of an exploitability; it ends at the largest of the figures.
+
+    Parameters
+    ----------
+    own, uniform, ahead
+        See :class:`Scale`.
+    """
+    longest = max(own, uniform or 0.0, NOISE)
+
+    def mark(figure: float) -> Mark:
+        share = max(figure, 0.0) / longest
+        anchor = "start" if share < _NEAR else "end" if share > 1 - _NEAR else "middle"
+        return Mark(round(_MARGIN + (100 - 2 * _MARGIN) * share, 2), anchor)
+
+    return Scale(mark(own), None if uniform is None else mark(uniform), None if ahead is None else mark(ahead))
+
+
+_MARGIN = 2.0  # percent of the scale's width at both ends
+_NEAR = 0.25  # of the scale: a label nearer to an end than this stays inside
 
 # ---------------------------------------------------------------------------------------------
 # The history of a team's best
@@ -123,7 +171,7 @@ class Chart:
 
 
 WIDE, NARROW = (640.0, 240.0), (344.0, 220.0)
-"""Widths and heights of charts: letters keep their size on a phone, which gets a chart of its own."""
+"""Widths and heights of charts: a phone gets a chart of its own, so that letters keep their size."""
 
 _MOST_LEVELS = 6  # decades of a chart that have a level each
 _LETTER = 7.6  # width of a digit in a label, at most

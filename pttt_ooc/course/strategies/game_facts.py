@@ -1,4 +1,4 @@
-"""What the worker settles before it judges: the value of the course's game, and the order of the rows of submissions.
+"""What the worker finds out before it judges: the value of the course's game, and the order of the rows of submissions.
 
 Exploitability is measured against the value.  It comes from the settings, or from the package, or, for a small game,
 from solving it: the best responses to the solution prove an interval.  The order cannot change once a strategy has been
@@ -25,8 +25,34 @@ from pttt_ooc.course.data.standings import touch
 from pttt_ooc.course.data.storage import Storage
 from pttt_ooc.errors import CourseError
 from pttt_ooc.games.rules.catalogue import reference_value
+from pttt_ooc.options import DATA
 from pttt_ooc.pipeline.stages.normal_form import row_orders
+from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 from pttt_ooc.types import Interval
+
+
+def solution_store(settings: CourseSettings, storage: Storage) -> Path:
+    """The store of the solution, which may be missing.
+
+    It is the one in the settings, or the worker's own of a small game, or the workflow's.
+    """
+    places = [settings.solution] if settings.solution else [d / settings.game / "full" for d in (storage.index, DATA)]
+    stores = [strategies_of(Path(place)) for place in places]
+    return next((store for store in stores if store.is_dir()), stores[-1])
+
+
+def solution_note(settings: CourseSettings, storage: Storage, shown: bool) -> str:
+    """A sentence that says whether students see the solution; empty if the settings say that there is none."""
+    store = solution_store(settings, storage)
+    if settings.solution == "none":
+        return ""
+    if not store.is_dir():
+        made = f"; `{solving_command(settings.game)}` makes one" if settings.solution is None else ""
+        return f"Teams cannot see where their strategies lose, as there is no solution in {store.parent}{made}."
+    if shown:
+        return f"Students see the solution in {store.parent}; without `show_solution` in course.yaml they do not."
+    return f"Students do not see the solution in {store.parent}; `show_solution: true` in course.yaml shows it."
+
 
 log = logging.getLogger("pttt.course.worker")
 SMALL = 100_000  # infosets of both players
@@ -139,8 +165,8 @@ _FACT = "rows"
 
 
 def check_orders(data: Path, settings: CourseSettings) -> None:
-    """Raise an InfosetFileError if a file of the settings is missing, or its first byte shows that it is no list."""
-    from pttt_ooc.library.api.strategy_names import check_infosets_file  # numerics, which a default order does without
+    """Raise an InfosetFileError if a file of the settings is missing, or its first byte shows that it is not a list."""
+    from pttt_ooc.library.api.strategy_names import check_infosets_file  # numerics, which a default order does not need
 
     for file in settings.orders(data):
         if file is not None:
@@ -148,7 +174,7 @@ def check_orders(data: Path, settings: CourseSettings) -> None:
 
 
 def settle_orders(database: Database, storage: Storage, settings: CourseSettings) -> None:
-    """Record the order of rows; if it has changed, the baseline's files are removed, to be made in the new order.
+    """Record the order of rows; if it has changed, the strategies of the baseline, to be made anew, and the house go.
 
     Raises
     ------

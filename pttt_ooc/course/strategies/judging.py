@@ -74,7 +74,7 @@ class Judge:
     settle
         See :class:`pttt_ooc.course.data.worker_process.Grading`.
     course
-        Database and directory of the course that has the grades; None: the same.
+        Database and directory of the course that has the grades; None: these.
     games
         See :class:`~pttt_ooc.course.strategies.likeness.Likenesses`.
     """
@@ -97,7 +97,7 @@ class Judge:
         self._complete = ""  # the revision at which the matrix was complete
 
     def judge_next(self) -> bool:
-        """Judge the next submission without a verdict; returns whether there was one."""
+        """Judge the next submission, or complete the matrix if none waits; returns whether there was anything to do."""
         with self.database.reading() as session:
             number = queue.next_up(session)
         if number is None:
@@ -106,7 +106,7 @@ class Judge:
         return True
 
     def complete_matrix(self) -> bool:
-        """Compute the values of a best submission that are missing, as after a ruling; returns whether there were any.
+        """Compute a best submission's missing values, for example after a ruling; returns whether there were any.
 
         Raises
         ------
@@ -212,11 +212,11 @@ class Judge:
         return outcome
 
     def sweep(self) -> None:
-        """Delete what belongs to submissions that are gone."""
+        """Delete the files of submissions that are gone."""
         self._likenesses.sweep()
 
     def _compare(self, submission: Submission, assessment: Assessment) -> None:
-        """Look for strategies of other teams that play alike; a failure costs nobody the verdict."""
+        """Look for strategies of other teams that play alike; a failure does not affect the verdict."""
         try:
             found = self._likenesses.compare(submission, assessment)
         except (PtttError, SQLAlchemyError, OSError):

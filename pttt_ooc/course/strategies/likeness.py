@@ -1,13 +1,13 @@
-"""Strategies of different teams that play alike: estimates from sampled games, a hint for instructors and no verdict.
+"""Strategies of different teams that play alike: estimates from sampled games, a hint for instructors, not a verdict.
 
 The games of a strategy against the uniform opponent have a distribution.  The total variation of two such distributions
-is 0 for strategies that do the same wherever they come, whatever they do elsewhere, and 1 for strategies that never
+is 0 for strategies that do the same wherever they get, whatever they do elsewhere, and 1 for strategies that never
 play the same game.  With x the realization plans and h a game,
 
     TV(s, t) = E over games h of s of max(0, 1 - x_t(h) / x_s(h)),
 
-as the opponent's part of a game's probability cancels.  So a few hundred games of s, each as the last sequence that it
-came to, and a look at t's plan there, estimate it; where t equals s, the estimate is exact.
+as the opponent's part of a game's probability cancels.  So a few hundred games of s, of each
+its last sequence, and t's plan at these sequences give an estimate; if t equals s, it is exact.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.infoset_places import locate, sides_of
 
 GAMES = 400
-"""Sampled games of a strategy: the standard error of an estimate is at most 0.025."""
+"""How many games of a strategy are sampled: then the standard error of an estimate is at most 0.025."""
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def sample_games(index: Index, player: int, plan: Floats, digest: str, games: in
     plan
         float64 (the player's sequences,): the strategy's realization plan.
     digest
-        Of the strategy's file: the seed.
+        The digest of the strategy's file, which is the seed.
     """
     rng = np.random.default_rng(zlib.crc32(digest.encode()))
     found = [_sample_sequence(index, player, plan, rng) for _ in range(games)]
@@ -113,7 +113,7 @@ def sequences_at(index: Index, history: History) -> NDArray[np.int64]:
 
 
 NEAR = 0.15
-"""Estimated total variation up to which two strategies are told."""
+"""Two strategies are reported up to this estimated total variation."""
 
 
 class Likenesses:
@@ -131,7 +131,7 @@ class Likenesses:
     def compare(self, submission: Submission, assessment: Assessment) -> list[tuple[int, float]]:
         """Write down which earlier strategies play nearly alike; returns their numbers and the estimates.
 
-        The baseline and the house are not compared: whoever comes near them is not a copyist.
+        The baseline and the house are not compared: a strategy near them is not a copy.
         """
         if not submission.team.of_students:
             return []

@@ -1,14 +1,19 @@
 """The starter kit: what a student needs before the first strategy, in one zip.
 
 It has both lists of infosets in the course's order, the uniform strategies in the same order, a loader in plain numpy,
-and the course's sample program.  The web server hands out the lists from the same zip.
+and the course's sample program.  The web server hands out the lists from the same zip.  A process of its own makes
+it, so that no submission waits for it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import shutil
+import subprocess
+import sys
+import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +21,7 @@ from string import Template
 
 from pttt_ooc.course.data.settings import CourseSettings, read_settings
 from pttt_ooc.course.data.storage import LISTS, Storage, find_handout
-from pttt_ooc.course.strategies.assessor import Assessor, Orders
+from pttt_ooc.course.strategies.assessor import Orders
 from pttt_ooc.disk.files import explain_errors, replacing
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import uniform_strategy
@@ -29,9 +34,12 @@ from pttt_ooc.pipeline.files.tensors import export_strategy
 from pttt_ooc.pipeline.stages.normal_form import row_orders
 from pttt_ooc.pipeline.stages.preparation import open_index
 
+log = logging.getLogger("pttt.course.kit")
+PROGRAM = "pttt_ooc.course.strategies.kit_process"
 LEVEL = 6
-"""The compression of files that many download."""
+"""The compression level of files that many people download."""
 
+_RETRY_SECONDS = 60.0  # seconds until the next try, if a kit could not be made
 _TEXTS = Path(__file__).parent / "kit"
 _FOLDER = "starter-kit"
 _MANY = 1 << 26  # rows whose files may have more than 4 GB
@@ -45,11 +53,43 @@ def revision_of(settings: CourseSettings, orders: Orders) -> str:
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
 
 
-def ensure_kit(storage: Storage, settings: CourseSettings, assessor: Assessor) -> None:
-    """Make the starter kit of a course, unless it is there."""
-    orders, there = settings.orders(storage.data), find_handout(storage.kit)
-    if there is None or there.revision != revision_of(settings, orders):
-        write_kit(storage.kit, settings, orders, assessor.engine.index, assessor.rows)
+def is_missing(storage: Storage, settings: CourseSettings) -> bool:
+    """Whether a course has no starter kit, or one that was made of something else."""
+    there = find_handout(storage.kit)
+    return there is None or there.revision != revision_of(settings, settings.orders(storage.data))
+
+
+class KitMaker:
+    """Has the starter kit of a course made, unless it is there."""
+
+    def __init__(self, storage: Storage, settings: CourseSettings) -> None:
+        self._storage = storage
+        self._process: subprocess.Popen[bytes] | None = None
+        self._due: float | None = time.monotonic() if is_missing(storage, settings) else None
+
+    def look_after(self) -> bool:
+        """Start the process if it is due, or see whether it has ended; returns whether the kit is not made yet."""
+        if self._process is not None and (code := self._process.poll()) is not None:
+            self._end()
+            self._due = time.monotonic() + _RETRY_SECONDS if code else None
+            log.log(logging.ERROR if code else logging.INFO, "the starter kit", extra={"code": code})
+        elif self._process is None and self._due is not None and time.monotonic() >= self._due:
+            # Its standard input closes when this process dies: then it stops as well.
+            command = [sys.executable, "-m", PROGRAM, str(self._storage.data)]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)
+        return self._due is not None
+
+    def close(self) -> None:
+        """Stop; a kit under way is made again by the next worker."""
+        if self._process is not None:
+            self._process.terminate()
+            self._end()
+
+    def _end(self) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process = None
 
 
 def write_kit_of(data: Path, file: Path) -> None:
@@ -89,7 +129,7 @@ def write_kit(file: Path, settings: CourseSettings, orders: Orders, index: Index
     ):
         archive.comment = revision_of(settings, orders).encode()
         for name, text in _texts(settings).items():
-            with archive.open(f"{_FOLDER}/{name}", "w") as target:  # of no date, so that equal kits have equal bytes
+            with archive.open(f"{_FOLDER}/{name}", "w") as target:  # without date, so that equal kits have equal bytes
                 target.write(text.encode())
         for player, name in enumerate(LISTS):
             with archive.open(f"{_FOLDER}/{name}", "w", force_zip64=len(rows[player]) > _MANY) as target:

@@ -1,7 +1,7 @@
 """Submissions: taking in those of all kinds; finding, listing and opening those of strategies.
 
-Strategies of the instructors' own, such as an exact equilibrium, are of a team of the house: in the head-to-head,
-beside the baseline, without token, rank and grade.  Only people with rights see its submissions.
+Strategies of the instructors' own, such as an exact equilibrium, belong to a team of the house: it plays in the
+head-to-head, like the baseline, without token, rank and grade.  Only people with rights see its submissions.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def facts_of_file(incoming: Incoming, team: Team) -> dict[str, Any]:
 
 
 def read_file(storage: Storage, file: Path) -> Incoming:
-    """A file of this machine as if it had been uploaded."""
+    """A file of this machine, read as if it had been uploaded."""
     incoming = Incoming(storage)
     try:
         with open(file, "rb") as source:
@@ -87,14 +87,14 @@ def take_in(
     lock: Callable[[Session, Team], object] = hold,
     settle: Callable[[Session, Row], object] = lambda session, row: None,
 ) -> tuple[Row, bool]:
-    """Make a submission of any kind of a received file; returns its row, and whether it is new.
+    """Make a submission of any kind from a received file; returns its row, and whether it is new.
 
-    The file is on disk before the row is committed: what was confirmed is never lost.  No file stays without a row.
+    The file is on disk before the row is committed, so a confirmed file is never lost.  No file stays without a row.
 
     Parameters
     ----------
     find
-        Returns the row that there is of the very same file: sent twice, even at the same time, it is one submission.
+        Returns the row of the very same file, if there is one: sent twice, even at once, it is one submission.
     make
         Makes the row, once the file is kept.
     check
@@ -107,7 +107,7 @@ def take_in(
     Raises
     ------
     CourseError
-        If the team was removed; and what `check` raises.
+        If the team was removed.  What `check` raises comes through, too.
     StoreError
         If the file cannot be kept.
     """
@@ -159,7 +159,7 @@ def open_to_play(database: Database, number: int, opened: bool, team: int | None
 
 
 def list_open(session: Session, team: int | None = None) -> list[Submission]:
-    """The submissions that everybody may play against: by team, latest first; only those of one team if it is named."""
+    """The submissions that everybody may play against: by team, latest first; only those of a team if it is named."""
     query = select(Submission).where(Submission.open_to_play, Submission.status == ACCEPTED, Submission.ruling == "")
     query = query if team is None else query.where(Submission.team_id == team)
     return sorted(session.scalars(query), key=lambda s: (s.team.key, -s.id))
@@ -211,7 +211,7 @@ def take_in_house(session: Session, storage: Storage, name: str, files: tuple[Pa
     for file in files:
         if not file.is_file():
             raise CourseError(f"{file}: There is no such file.")
-    # The team of the house, made at its first strategies; no team of students becomes one.
+    # The team of the house is made with its first strategies; no team of students becomes one.
     name = check_name(name)
     team = find_team(session, name)
     if team is not None and not team.house:

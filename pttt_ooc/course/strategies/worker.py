@@ -24,9 +24,9 @@ from pttt_ooc.course.people.post import sending
 from pttt_ooc.course.people.teams import add_baseline
 from pttt_ooc.course.strategies.assessor import Assessor, Refusal, open_assessor
 from pttt_ooc.course.strategies.certificates import Certifier
-from pttt_ooc.course.strategies.game_facts import find_value, settle_orders
+from pttt_ooc.course.strategies.game_facts import SMALL, find_value, settle_orders
 from pttt_ooc.course.strategies.judging import Judge, verdict_on
-from pttt_ooc.course.strategies.starter_kit import ensure_kit
+from pttt_ooc.course.strategies.starter_kit import KitMaker
 from pttt_ooc.course.strategies.submissions import facts_of_file, read_file, take_in
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.resources import cores
@@ -48,9 +48,8 @@ def take_in_baseline(database: Database, storage: Storage, assessor: Assessor) -
             if session.scalar(select(Submission).where(Submission.team_id == team.id, Submission.player == player)):
                 continue
         path = storage.incoming / f"uniform{player}.zip"
-        export_strategy(
-            uniform_strategy(assessor.engine.index, player), assessor.rows[player], path, compression_level=6
-        )
+        # Compressed fast: all submissions wait for it.
+        export_strategy(uniform_strategy(assessor.engine.index, player), assessor.rows[player], path)
         incoming = read_file(storage, path)
         path.unlink()
         make = partial(_submission, incoming, team, player)
@@ -75,7 +74,7 @@ class PairValues:
         self._failed: set[int] = set()
 
     def step(self) -> bool:
-        """Compute the value of the oldest pair without one whose strategies are accepted; whether there was one.
+        """Compute the value of the oldest accepted pair that has none; returns whether there was one.
 
         Raises
         ------
@@ -97,7 +96,7 @@ class PairValues:
             value = self._assessor.value(self._assessor.assess(strategy, tell), both[1])
         except (Refusal, OSError, StoreError):
             log.exception("no value of a pair", extra={"pair": found.id})
-            self._failed.add(found.id)  # until the next start
+            self._failed.add(found.id)  # it is left out until the next start
             return True
         with self._database.writing() as session:
             row = session.get(Pair, found.id)
@@ -114,7 +113,7 @@ def _waiting(session: Session) -> list[Pair]:
 
 
 log = logging.getLogger("pttt.course.worker")
-_FAILURE_SECONDS = 5.0  # seconds after a failure, such as of the database
+_FAILURE_SECONDS = 5.0  # seconds to wait after a failure, for example of the database
 
 
 def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
@@ -142,18 +141,17 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
         lines_logged(log),
     ):
         # What every judgement needs: compiled kernels, the value of the game, and an engine on its index.
-        pulse.wait_for("kernels, which are compiled once for a machine, within minutes")
+        pulse.wait_for("its kernels, which takes minutes the first time")
         ensure_compiled()
-        pulse.wait_for("the value of the game")
+        pulse.wait_for("the game's value")
         game_value = find_value(settings, database, storage, threads, grading.settle)
-        pulse.wait_for("the index of the game, which is built once")
+        about = ", about a minute" if sum(settings.infosets) > SMALL else ""
+        pulse.wait_for(f"the game's index{about}")
         with open_assessor(settings, storage, game_value.interval, threads) as assessor:
             # The order of rows comes first: the files of the baseline and of the starter kit follow it.
             settle_orders(database, storage, settings)
-            pulse.wait_for(f"the strategies of {BASELINE}")
+            pulse.wait_for(f"the strategies of {BASELINE}, with which yours is compared")
             take_in_baseline(database, storage, assessor)
-            pulse.wait_for("the starter kit, which is made once")
-            ensure_kit(storage, settings, assessor)
             # The three kinds of work: verdicts, values of pairs of strategies, and dry runs of the instructors.
             judge = Judge(database, storage, assessor, stopping, grading.settle, course)
             pairs = PairValues(database, storage, assessor, stopping)
@@ -171,10 +169,13 @@ def run(data: Path, stopping: threading.Event, grading: Grading) -> None:
             with (
                 sending(database, settings, stopping),
                 closing(Certifier(database, storage, settings)) as certifier,
+                closing(KitMaker(storage, settings)) as kit,
             ):
 
                 def step() -> bool:
                     # One unit of work: verdicts first, for which students wait; then pairs, then dry runs.
+                    # The starter kit and certificates are made by processes of their own meanwhile.
+                    kit.look_after()
                     certifier.look_after()
                     return judge.judge_next() or pairs.step() or rehearse()
 

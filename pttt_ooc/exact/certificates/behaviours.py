@@ -1,7 +1,7 @@
-"""Behaviours with integer weights: of plans of the double oracle in fractions, and of strategies in double precision.
+"""Behaviours with integer weights, from plans of the double oracle in fractions or strategies in double precision.
 
-Products of probabilities have denominators of their own at each infoset.  A certificate has one for all, so weights are
-rounded to multiples of one small fraction, such that they still add up: what it proves is true of the rounded plan.
+A product of probabilities has another denominator at each infoset.  A certificate has one for all, so weights are
+rounded to multiples of one small fraction, and still add up.  What it proves is true of the rounded plan.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def shares(weight: int, probabilities: list[float]) -> list[int]:
 
 
 # ---------------------------------------------------------------------------------------------
-# Of plans
+# Plans
 
 
 Position = tuple[Any, ...]
-"""See :func:`.first_position`; the infoset is -1 where the plan has no weight, too."""
+"""See :func:`.first_position`; the infoset is also -1 where the plan has no weight."""
 
 
 class SparseBehaviour:
@@ -65,8 +65,8 @@ class SparseBehaviour:
     plan
         The sequences; its chances are not used.
     reach
-        For each sequence, the reach of its class, as an integer.  A class has as many mirror images as there are
-        symmetries for each one of its stabiliser; they share it evenly.
+        For each sequence, the reach of its class, as an integer.  The mirror images of the class share it evenly;
+        there are as many as symmetries, divided by the size of its stabiliser.
     whole
         The reach of the empty sequence.
     """
@@ -126,7 +126,7 @@ class RoundedBehaviour(SparseBehaviour):
 
 
 # ---------------------------------------------------------------------------------------------
-# Of strategies
+# Strategies
 
 
 class Attempted(NamedTuple):
@@ -139,7 +139,7 @@ class Attempted(NamedTuple):
 class StrategyBehaviour:
     """A strategy with weights rounded to multiples of 1 / :data:`DENOMINATOR`.
 
-    At infosets that the rules allow only as far as the player can tell, it attempts the first square that is left.
+    Where an infoset is possible only as far as the player can tell, it attempts the first square that is left.
     """
 
     denominator = DENOMINATOR
@@ -190,14 +190,14 @@ def rounded_plan(strategy: Strategy, most: int = MOST_INFOSETS) -> IntegerPlan:
     if counted > most:
         raise StrategyError(
             f"The strategy of player {player} reaches more than {most:,} infosets, and a certificate lists all that a "
-            f"plan reaches; `pttt certify {game.name}` finds an equilibrium that reaches few."
+            f"plan reaches; `pttt certify --game {game.name}` finds an equilibrium that reaches few."
         )
     return in_lowest_terms(integer_plan(game, player, StrategyBehaviour(strategy), most))
 
 
 @kernel
 def _count_reached(side, loses, probabilities, squares, n, placed, hidden, classical, most):
-    """Number of the infosets that a plan reaches, as ``integer_plan`` counts them, up to `most`."""
+    """The number of infosets that a plan reaches, as ``integer_plan`` counts them, up to `most`."""
     row, tried = np.empty(side.squares), np.int64(0)
     for slot in range(n):
         tried |= 1 << squares[slot]

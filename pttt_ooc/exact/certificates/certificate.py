@@ -1,7 +1,7 @@
 """The certificate as a file: the rules, a claim, and both plans; and whether it proves what it claims.
 
-The format is described in docs/files.md.  Anybody may have written a file that is read: what is not exactly of the
-format is refused, with its line.
+The format is described in docs/files.md.  A file may come from anybody: whatever breaks the format is refused, with its
+line.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from pttt_ooc.types import TurnRule
 VERSION = 1
 CLAIM_LINE = 6
 LONGEST_LINE = 100_000
-"""Lines have fewer characters."""
+"""A line must be shorter than this."""
 DENSEST = 100
-"""Most bytes of text for each byte of the file."""
+"""The most bytes of text for each byte of the file."""
 
-_NUMBER = "[1-9][0-9]{0,3999}"  # Python converts no longer ones
+_NUMBER = "[1-9][0-9]{0,3999}"  # Python does not convert longer ones
 _FRACTION = f"(0|-?{_NUMBER}(?:/{_NUMBER})?)"
 _CLAIM = re.compile(f"claim {_FRACTION} <= value <= {_FRACTION}")
 _COUNTS = f"({_NUMBER}) ({_NUMBER}) ({_NUMBER})"
@@ -51,7 +51,7 @@ class Certificate:
     lower, upper
         What the plans of players 0 and 1 guarantee: the value of the game for player 0 is between them.
     plans
-        Of both players.
+        Both players' plans.
     """
 
     game: Game
@@ -156,7 +156,7 @@ class Lines:
 
 
 def read(path: Path) -> Certificate:
-    """Read a certificate and check all of it, but for the claim.
+    """Read a certificate and check everything except its claim.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def read(path: Path) -> Certificate:
 
 
 def _game(lines: Lines) -> Game:
-    """The rules; the game that has a name, if there is one with these rules."""
+    """The game with these rules; the named one, if there is one."""
     if lines.next() != f"phantom certificate {VERSION}":
         lines.refuse(f"this is no certificate of version {VERSION}")
     squares = re.fullmatch("squares ([1-9]|1[0-6])", lines.next())

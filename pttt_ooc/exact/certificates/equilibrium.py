@@ -1,11 +1,11 @@
 """An exact equilibrium with its certificate: an outer loop around the double oracle, which ends in fractions.
 
 An optimal vertex of a restricted game has the game's value there, but it may lose in the whole game: the program has
-many optimal vertices.  So each vertex is answered by best responses in the whole game, first in double precision.  What
-these gain from is allowed, and the next program begins from the vertex of the last one.  When they gain nothing, the
-vertex is computed in fractions, both plans are written out, and the best responses are computed in integers.  If these
-gain nothing, the plans are an equilibrium.  Otherwise their actions are allowed, at least one of them new, and the loop
-goes on: it ends, since a game has finitely many sequences.
+many optimal vertices.  So best responses in the whole game answer each vertex, first in double precision.  The actions
+by which they gain are allowed, and the next program begins from the last vertex.  When they gain nothing, the vertex is
+computed in fractions, both plans are written out, and the best responses are computed in integers.  If these gain
+nothing, the plans are an equilibrium.  Otherwise their actions are allowed, at least one of which is new, and the loop
+goes on.  It ends, because a game has finitely many sequences.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def exact_equilibrium(
             if added:
                 tell(Progress(programs, fractions, gain, added))
                 continue
-        # They gain nothing in double precision, or have nothing new: the vertex in fractions, and both plans written
-        # out.
+        # They gain nothing in double precision, or have nothing new: compute the vertex in fractions, and write both
+        # plans out.
         optimum = rational_optimum(program, vertex)
         fractions += 1
         written = _written_out(game, rules, plans, optimum)
@@ -124,7 +124,7 @@ def exact_equilibrium(
 
 
 def proven_interval(game: Game, plans: Plans) -> Certificate:
-    """The certificate of what plans guarantee, whose chances are in double precision and are rounded.
+    """The certificate of what plans in double precision guarantee, once their chances are rounded.
 
     Raises
     ------

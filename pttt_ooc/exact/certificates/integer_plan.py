@@ -1,14 +1,14 @@
-"""A player's plan with integer weights, written out without symmetry: a tree of all that the player may be asked.
+"""A player's plan with integer weights, written out without symmetry: a tree of all infosets that it leads to.
 
 The *weight* of a sequence, divided by the plan's denominator, is its realization weight: the probability that the
-player does their part of it.  At each infoset the weights of the actions add up to the weight that comes there.
+player does their part of it.  At each infoset the weights of the actions add up to the weight that arrives there.
 
 An infoset is in the tree if the plan comes there and, *as far as the player can tell*, the game may go on.  The next
 infoset after an attempt is left out in these cases:
 
 - The attempt fails, although earlier failures account for all attempts of the opponent.
-- The player's marks win, or the opponent's marks that they know do, or there is no square left to attempt.
-- If a failed attempt keeps the turn, the player knows how many marks the opponent has.  All marks fill the board.
+- The player's marks win, or those of the opponent that the player knows do, or no square is left to attempt.
+- All marks fill the board.  If a failed attempt keeps the turn, the player knows how many the opponent has.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.game import Game
 
 MOST_INFOSETS = 5_000_000
-"""Infosets of the largest plan."""
+"""The most infosets of a plan."""
 
 State = TypeVar("State")
 
 Actions = list[tuple[int, int]]
-"""Squares, rising, and their weights, which are positive."""
+"""Squares in ascending order, and their positive weights."""
 
 
 class Behaviour(Protocol[State]):
@@ -53,7 +53,7 @@ class Behaviour(Protocol[State]):
 
 @dataclass(eq=False)
 class IntegerPlan:
-    """The tree of one player.  Infosets are numbered depth first: by rising squares, failed before placed.
+    """The tree of one player.  Infosets are numbered depth first: by ascending squares, failed before placed.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ class IntegerPlan:
     marks
         For each infoset, the player's marks, setup included.
     arriving
-        For each infoset, the weight that comes there.
+        For each infoset, the weight that arrives there.
     starts
         For each infoset, its first action.
     sizes
         For each infoset, its number of actions.
     squares, weights
-        For each action with weight; at an infoset by rising squares.
+        For each action with weight; at an infoset by ascending squares.
     failed, placed
         For each action, the infoset after it; -1: there is none.
     """
@@ -118,7 +118,7 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
     classical, full = game.turn_rule == "classical", (1 << game.squares) - 1
 
     def visit(state: State, text: str, own: int, fails: int, hidden: int, weight: int) -> int:
-        """Add an infoset and all after it; of `hidden` attempts of the opponent, the player knows nothing."""
+        """Add an infoset and all after it; the player knows nothing of `hidden` attempts of the opponent."""
         # The infoset and its actions; what comes after each is filled in below.
         infoset, first = plan.infosets, plan.actions
         if infoset >= most:
@@ -134,12 +134,12 @@ def integer_plan(game: Game, player: int, behaviour: Behaviour[State], most: int
             plan.weights.append(part)
             plan.failed.append(-1)
             plan.placed.append(-1)
-        # Depth first by rising squares, failed before placed.
+        # Depth first by ascending squares, failed before placed.
         for action, (square, part) in enumerate(played, first):
             bit = 1 << square
             known = own | fails | bit
-            # An attempt can fail only if not all attempts of the opponent are accounted for. It accounts for one of
-            # them; where it passes the turn, the opponent makes another.
+            # An attempt can fail only if some attempt of the opponent is not accounted for. It accounts for one; where
+            # it passes the turn, the opponent makes another.
             if hidden and known != full and not loses[fails | bit]:
                 after = behaviour.after(state, square, False)
                 plan.failed[action] = visit(after, f"{text}{square:x}.", own, fails | bit, hidden - classical, part)

@@ -2,8 +2,8 @@
 
 It is the :mod:`pttt_ooc.exact.double_oracle.sequence_form` for player 0.  Payoffs of classes of sequences are
 fractions, because a class stands for mirror images; times the number of symmetries they are integers, and so are all
-coefficients.  Only which variables are basic is taken from the simplex method, which computes in double precision:
-their values are computed anew in fractions.
+coefficients.  The simplex method computes in double precision, so it only says which variables are basic; their values
+are computed anew in fractions.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _columns(program: IntegerProgram) -> ColumnProgram:
 
 
 def _grown_basis(program: IntegerProgram, last: FormBasis) -> Basis:
-    """The last basis; new variables are not basic, and new rows are slack."""
+    """The last basis; new variables are not basic, and the slacks of new rows are."""
     basis = last.extend_to(program, (NOT_BASIC, NOT_BASIC, BASIC, BASIC))
     columns, rows = (np.where(part == BASIC, BASIC, NOT_BASIC).astype(np.int8) for part in basis)
     return columns, rows

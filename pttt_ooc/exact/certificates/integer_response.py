@@ -1,8 +1,8 @@
 """The best response to an integer plan, in integers: nothing is rounded, and no symmetry is used.
 
 The search is that of :mod:`pttt_ooc.exact.double_oracle.lazy_response`, with bounds of the same kind.  But here a plan
-is the whole tree of what its player may be asked, and a position is one of its infosets, whose weight is known.  So
-payoffs are sums of weights: integers over the plan's denominator.
+is the tree of all infosets that it leads to, and a position is one of them, whose weight is known.  So payoffs are sums
+of weights: integers over the plan's denominator.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import bare_kernel, piece
 
 CAPACITY = 1 << 16
-"""Entries of the first search's arrays; one that does not fit has four times as many."""
+"""Entries of the first search's arrays; if a search does not fit, the next has four times as many."""
 _ZERO = 0  # the row of the memo that has the number 0
 
 
@@ -142,7 +142,7 @@ def integer_response(rules: RuleTables, responder: int, plan: IntegerPlan, bound
     Parameters
     ----------
     bounded
-        Whether attempts are dropped by their bounds; without, all are searched: for tests.
+        Whether bounds drop attempts; if not, all are searched, for tests.
     """
     tree, capacity = _tree(plan), CAPACITY
     while True:
@@ -212,9 +212,9 @@ def _slot(keys: Any, key: Any) -> Any:
 def _clairvoyant_row(
     rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, responds: int, depth: int
 ) -> Any:
-    """What the responder gets who sees the opponent's infosets from here on.
+    """What the responder gets if they see the opponent's infosets from here on.
 
-    One function, since numba cannot keep two that call each other.
+    This is one function, because numba cannot cache two that call each other.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _clairvoyant_row(
     Returns
     -------
     row
-        Of the memo's values; or, negative, -1 minus the row of a weight.
+        The row of the memo's values; if negative, -1 minus the row of a weight.
     """
     infoset, own, tried = at
     if memo.counts[1]:
@@ -316,7 +316,7 @@ def _bound_attempt(
 def _opponent_moves(
     rules: Any, responder: int, tree: Any, search: Any, infoset: int, own: int, top: int, total: Any
 ) -> Any:
-    """Push what becomes of an infoset in the opponent's turn; returns the end of the stack, and payoffs in `total`."""
+    """Push what follows the opponent's turn at an infoset; returns the end of the stack, and payoffs in `total`."""
     marks = tree.marks[infoset]
     for action in range(tree.starts[infoset], tree.starts[infoset + 1]):
         bit = tree.bits[action]
@@ -397,7 +397,7 @@ def _respond(
     """
     own, tried, begin, end = at
     base, best, total = search.counts[0], search.best[depth], search.totals[depth]
-    # Without space, everything is searched again with more; what is found until then is not used.
+    # If space runs out, everything is searched again with more, and nothing found until then is used.
     if end > len(search.positions) or memo.counts[1]:
         search.counts[2] = 1
         return
@@ -410,7 +410,7 @@ def _respond(
         if bounded and search.open[depth, square]:
             _bound_attempt(rules, responder, tree, memo, search, at, square, depth)
     found = False
-    # By falling bounds: as soon as the largest is not above the best value, no other attempt can be better.
+    # Highest bound first: as soon as the largest is not above the best value, no other attempt can be better.
     for _ in range(left):
         square = _largest(search.open[depth], search.bounds[depth], bounded)
         if bounded and found and not less(best, search.bounds[depth, square]):

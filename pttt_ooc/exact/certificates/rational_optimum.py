@@ -1,4 +1,4 @@
-"""The vertex of a restricted game's program in fractions, and the check that it is optimal: with no tolerance."""
+"""The vertex of a restricted game's program in fractions, and a check without tolerance that it is optimal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rational_optimum(program: IntegerProgram, vertex: Vertex) -> RationalOptimum
     """The equilibrium that belongs to a vertex.
 
     Variables that are not basic are 0, and rows whose slack is not basic are tight.  So the basic variables solve a
-    system of equations, and its transpose gives the multipliers.  Both are feasible and their objectives are equal: so
+    system of equations, and its transpose gives the multipliers.  If both are feasible and their objectives are equal,
     both are optimal, whatever the double-precision method did.
 
     Raises

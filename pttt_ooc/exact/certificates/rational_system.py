@@ -5,9 +5,9 @@ matrix, as a graph, are the diagonal blocks of a block-triangular form (Pothen a
 the other.  The basis of a linear program falls into thousands of blocks, most of them of size one.
 
 Larger blocks are solved by p-adic lifting (Dixon 1982).  A block is factored once, modulo the prime p.  Then each step
-finds one more digit, to the base p, of all numbers of the solution: it solves for what the digits so far leave over.
-Digits are machine words, so that a step takes as long as one in double precision.  When there are enough digits, they
-determine the fractions; whether they do is checked.
+finds one more digit, to the base p, of every number in the solution: it solves for what the digits so far leave over.
+Digits are machine words, so a step takes as long as one in double precision.  Enough digits determine the fractions,
+which are then checked.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def solve(matrix: Any, amounts: list[Any]) -> list[Any]:
     Raises
     ------
     SingularError
-        If the matrix is singular, and none was found.
+        If none was found because the matrix is singular.
     """
     from flint import fmpq
     from scipy.sparse import csgraph
@@ -209,7 +209,7 @@ def _fractions(numbers: list[int], modulus: int) -> tuple[list[int], int] | None
 
 
 def _solves(matrix: Any, amounts: list[int], numerators: list[int], denominator: int) -> bool:
-    """Whether a solution is one, in integers."""
+    """Whether a solution fits the equations, in integers."""
     columns, entries, starts = matrix.indices.tolist(), matrix.data.tolist(), matrix.indptr.tolist()
     return all(
         sum(entries[k] * numerators[columns[k]] for k in range(starts[row], starts[row + 1])) == amount * denominator
@@ -283,7 +283,7 @@ def _factor(prime: int, matrix: Any, factors: Any, used: Any, column: Any) -> An
     Returns
     -------
     done
-        The number of pivots; less than n: the matrix is singular modulo the prime; -1: there is no space.
+        The number of pivots; if less than n, the matrix is singular modulo the prime; -1: there is no space.
     """
     column_starts, rows, numbers = matrix
     starts, entries, pivots, inverses, columns = factors
@@ -333,7 +333,7 @@ def _factor(prime: int, matrix: Any, factors: Any, used: Any, column: Any) -> An
 
 @bare_kernel
 def _next_digit(prime: int, factors: Any, matrix: Any, left: Any, work: Any, digit: Any) -> None:
-    """Solve for what is left over, modulo the prime; then less is left over, divided by the prime."""
+    """Solve for what is left over, modulo the prime; subtract what is solved, and divide the rest by the prime."""
     column_starts, rows, numbers = matrix
     starts, entries, pivots, inverses, columns = factors
     size = len(columns)

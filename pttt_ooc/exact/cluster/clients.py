@@ -1,4 +1,4 @@
-"""A client of Dask: for processes of its own on this machine, for jobs of Slurm, or for a scheduler that runs."""
+"""A client of Dask: for processes of its own on this machine, for jobs of Slurm, or for a running scheduler."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SLURM = "slurm"
 
 @contextmanager
 def open_client(workers: int | None, scheduler: str | None, memory_mb: float = 0) -> Iterator[Any]:
-    """A client, closed at the end, together with the processes or jobs that it started.
+    """Open a client; at the end, close it and the processes or jobs that it started.
 
     Parameters
     ----------
     workers
         Number of processes to start on this machine, with one thread each; or of jobs.
     scheduler
-        Or the address of a scheduler, such as ``tcp://node7:8786``; or :data:`SLURM`, by which workers are jobs.
+        The address of a scheduler, such as ``tcp://node7:8786``; or :data:`SLURM`: then workers are jobs.
     memory_mb
         Megabytes for each job, besides those of libraries.
 
@@ -78,12 +78,12 @@ def open_client(workers: int | None, scheduler: str | None, memory_mb: float = 0
 
 
 def _knock(scheduler: str) -> None:
-    """One connection to the scheduler; a client that finds nobody would leave its thread behind.
+    """Try to reach the scheduler: a client that cannot would leave its thread behind.
 
     Raises
     ------
     PtttError
-        If nobody answers there in the language of Dask.
+        If no scheduler of Dask answers there.
     """
     from distributed.core import connect
 
@@ -101,7 +101,7 @@ def _knock(scheduler: str) -> None:
 
 @contextmanager
 def _jobs(number: int, memory_mb: float) -> Iterator[Any]:
-    """A cluster of so many jobs of Slurm, with one thread each; one that ends is submitted again.
+    """A cluster of so many jobs of Slurm, with one thread each; a job that ends is submitted again.
 
     Partition, account, time and network are settings of dask-jobqueue.
     """
@@ -119,12 +119,12 @@ def _jobs(number: int, memory_mb: float) -> Iterator[Any]:
 def open_runner(
     workers: int | None, scheduler: str | None, game: Game, memory_mb: float
 ) -> Iterator[SubtreeRunner | None]:
-    """Who searches best responses: the workers of a client, see :func:`open_client`; None: threads of this process.
+    """The workers of a client that search best responses, see :func:`open_client`; None: threads of this process do.
 
     Parameters
     ----------
     workers, scheduler
-        Of the client.  Without workers, Slurm starts none.
+        See :func:`open_client`.  Without a number of workers, Slurm is not used.
     memory_mb
         Megabytes for each thread of a worker's process.
     """

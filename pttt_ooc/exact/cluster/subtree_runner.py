@@ -1,8 +1,8 @@
 """One round's subtrees as tasks of Dask.
 
-Both plans are sent to all workers once a round.  Dask gives a task to another worker when one dies; when a round's
-plans are lost with the workers that had them, they are sent again, and so are the tasks that are not done.  The result
-does not depend on who found what.
+Both plans are sent to all workers once a round.  When a worker dies, Dask gives its task to another.  If a round's
+plans are lost with the workers that had them, they are sent again, with the tasks that are not done.  The result does
+not depend on which worker found what.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pttt_ooc.exact.double_oracle.response_search import ResponseSearch
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.games.rules.game import Game
 
-_SHARES = 4  # tasks for each thread of a worker, of what is ready at once: some take longer than others
+_SHARES = 4  # tasks for each thread of a worker, from what is ready at once: some take longer than others
 _LOOK_SECONDS = 2.0  # between two looks at workers while nothing arrives
 PATIENCE_SECONDS = 120.0
 """How long to wait without any worker."""
@@ -30,7 +30,7 @@ Batch = list[tuple[ResponseSearch, Subtree]]
 
 
 class DaskRunner:
-    """Searches subtrees by the workers of a client.
+    """Searches subtrees with the workers of a client.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class DaskRunner:
     Raises
     ------
     PtttError
-        If there is no worker, or one that has another version of the program.
+        If there is no worker, or one has another version of the program.
     """
 
     def __init__(self, client: Any, game: Game, memory_mb: float, patience_seconds: float = PATIENCE_SECONDS) -> None:
@@ -73,7 +73,7 @@ class DaskRunner:
         Raises
         ------
         PtttError
-            If all workers stay away, or if workers die of the tasks.
+            If no worker comes back, or if tasks kill workers.
         """
         self._number += 1
         given = RoundPlans(self._run, self._number, self._game, plans, self._memory_mb, program_version())

@@ -33,7 +33,7 @@ class RoundPlans:
     Attributes
     ----------
     run, number
-        A name of the run that no other has, and the number of the round.
+        A unique name of the run, and the number of the round.
     game
         The rules.
     plans
@@ -41,7 +41,7 @@ class RoundPlans:
     memory_mb
         Megabytes for a worker's process.
     version
-        Of the program that made this, see :func:`program_version`.
+        The version of the program that made this, see :func:`program_version`.
     """
 
     run: str
@@ -65,7 +65,7 @@ _desk = _Desk()
 
 
 def search_subtrees(given: RoundPlans, subtrees: list[Subtree]) -> list[Response]:
-    """What is found in each of some subtrees.
+    """Search some subtrees; returns what is found in each.
 
     Raises
     ------
@@ -78,14 +78,14 @@ def search_subtrees(given: RoundPlans, subtrees: list[Subtree]) -> list[Response
 
 
 def get_ready(game: Game, version: str) -> None:
-    """Compile, before there are tasks: a task that compiles would hold the interpreter's lock for long."""
+    """Compile before there are tasks: a task that compiles would hold the interpreter's lock for long."""
     check_version(version)
     load_kernels(rule_tables(game))
 
 
 @cache
 def program_version() -> str:
-    """The versions of the package, of the code of the search, and of what compiles it; the processor may be another."""
+    """The versions of the package, of the code of the search, and of what compiles it; the processor may differ."""
     digest = "".join(module_digest(module)[:6] for module in _MODULES)
     python = ".".join(map(str, sys.version_info[:2]))
     return f"{pttt_ooc.__version__} ({digest}), Python {python}, numba {numba.__version__}, numpy {np.__version__}"

@@ -2,13 +2,13 @@
 
 The *clairvoyant value* of a position depends on the opponent's infoset and on the responder's marks as a set, not on
 their order: so it is kept in a table.  It is at least the value of any response, because the responder may ignore what
-they see (the relaxation of Bosansky et al. 2014, section 4.3, taken to its end).  Who sees the board attempts a square
-of the opponent only in order to wait, so that the squares on which they failed do not matter.
+they see (the relaxation of Bosansky et al. 2014, section 4.3, taken to its end).  A responder who sees the board
+attempts a square of the opponent only in order to wait, so the squares on which they failed do not matter.
 
 The opponent is at an infoset of their plan, or, if its number is -1, outside of it, where they follow the pure rule
-for ever.  A value depends on what the opponent does from here on, and on nothing else of the plan.  So the key has a
-digest of the plan's part below the infoset: values outlive the plan where that part stays as it is, and infosets with
-equal parts share them.
+to the end.  A value depends on what the opponent does from here on, and on nothing else of the plan.  So the key has a
+digest of the plan's part below the infoset: values stay valid for later plans that have the same part, and infosets
+with equal parts share them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _VALUES, _ROWS, _NOW = range(3)  # counts of entries, and the age of what is use
 
 
 class Bounds(NamedTuple):
-    """Tables of clairvoyant values.  What does not fit takes the place of what was not used for longest.
+    """Tables of clairvoyant values.  Where there is no space, a new entry replaces the one that was unused for longest.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Bounds(NamedTuple):
 
 
 def new_bounds(squares: int, megabytes: float) -> Bounds:
-    """Empty tables of at most so many megabytes, half for values and half for rows; but never less than 2 x 1,024."""
+    """Empty tables of at most so many megabytes, half for values and half for rows; at least 1,024 of each."""
     values, rows = _lengths(squares, megabytes)
     return Bounds(
         *(np.zeros((values, 2), np.uint64), np.zeros(values), np.zeros(values, np.uint16)),
@@ -74,7 +74,7 @@ def _lengths(squares: int, megabytes: float) -> list[int]:
 
 
 def resize(bounds: Bounds, megabytes: float) -> None:
-    """Make tables of at most so many megabytes of these, in place, with those of the entries that fit."""
+    """Resize these tables in place to at most so many megabytes, and keep the entries that fit."""
     values, rows = _lengths(bounds.rows.shape[1], megabytes)
     _resize(bounds.value_keys, bounds.value_ages, bounds.values, values)
     _resize(bounds.row_keys, bounds.row_ages, bounds.rows, rows)
@@ -212,12 +212,12 @@ def _find_entry(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any
 def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int, turn: int) -> Any:
     """The clairvoyant value for the opponent of `player`.
 
-    One function, since numba cannot keep two that call each other.
+    This is one function, because numba cannot cache two that call each other.
 
     Parameters
     ----------
     player
-        Who plays by the plan and the rule.
+        The player who follows the plan and the rule.
     at, own
         See :func:`key_of`.
     turn
@@ -271,7 +271,7 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
                 then = opponent_after(rules, plan, at, h, square, bit, placed)
                 mover = 1 - player if placed or not rules.classical else player
                 total += share * clairvoyant(rules, player, plan, digests, bounds, then, own, mover)
-    # Keep the value, in an empty entry or in place of what was used longest ago.
+    # Keep the value, in an empty entry or in place of the one that was used longest ago.
     one, two = key_of(rules, digests, at, own)
     entry = entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
     entry = entry if entry >= 0 else -1 - entry

@@ -1,7 +1,7 @@
 """A complete strategy: what a plan and the pure rule do, at one infoset and at all infosets of an index.
 
-At an infoset that a player's own actions lead to, the plan's chances hold; where the opponent left the plan's
-infosets, the pure rule.  Infosets that the own actions never lead to do not matter to any opponent.
+At an infoset that a player's own actions lead to, the plan's chances hold, or the pure rule where the opponent has left
+the plan's infosets.  Infosets that a player's own actions never lead to do not matter to any opponent.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def position_after(rules: Any, plan: Any, at: Any, square: int, placed: int) -> 
 
 @piece
 def write_chances(rules: Any, player: int, plan: Any, at: Any, chances: Any) -> None:
-    """Write the chance of one action of each orbit, by the least square of the orbit: of the plan, or of the rule."""
+    """Write the plan's or the rule's chance of one action of each orbit, by the least square of the orbit."""
     infoset, g, marks, fails, stabiliser = at
     chances[:] = 0.0
     total = 0.0
@@ -101,7 +101,7 @@ class CompleteStrategy:
         return at
 
     def _spread(self, chances: NDArray[np.float64], at: tuple[Any, ...]) -> NDArray[np.float64]:
-        """Numbers of the least squares of orbits, on all squares of the board."""
+        """Spread numbers from the least squares of orbits to all squares of the board."""
         spread: NDArray[np.float64] = chances[self._rules.least[at[4]][self._rules.images[at[1]]]]
         return spread
 
@@ -124,7 +124,7 @@ def write_whole(
     Parameters
     ----------
     index
-        Of the same game, with symmetry or without.
+        An index of the same game, with symmetry or without.
     into
         float64 (sequences,): changed at the infosets that the player's own actions lead to.
     always

@@ -1,6 +1,6 @@
 """Values at one infoset against a plan and the pure rule: the opponent's positions, and what the player gets there.
 
-Nothing is listed: the opponent's positions that fit the player's attempts are found by following these attempts.
+Nothing is listed: following the player's attempts finds the opponent's positions that fit them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Fitting(NamedTuple):
     reach : float64 (positions,)
         The opponent's probability to come there.
     payoff
-        What the player gets where the last of the attempts ends the game, or the opponent's answer to it, times reach.
+        What the player gets, times reach, where the last attempt or the opponent's answer to it ends the game.
     """
 
     marks: NDArray[np.int32]
@@ -52,7 +52,7 @@ class InfosetValues:
     player
         Whose values they are.
     plans
-        Of both players; they are read, and must not change meanwhile.
+        Both players' plans; they are read, and must not change meanwhile.
     memo_mb
         Megabytes for the bounds of best responses.
     """
@@ -71,7 +71,7 @@ class InfosetValues:
         Parameters
         ----------
         attempts
-            After the setup; they need not be possible.
+            Those after the setup; they need not be possible.
         """
         path = _path(attempts)
         while (found := follow(self._rules, self._opponent, self._positions, path))[4] > len(self._positions.reach):
@@ -83,7 +83,7 @@ class InfosetValues:
     def own_value(self, attempts: Attempts) -> float:
         """What the player gets after some attempts by following their plan, times the opponent's reach.
 
-        What the last attempt itself has brought is not counted.
+        The payoff of the last attempt itself is not counted.
         """
         infoset, *rest = self._strategy.position(attempts)
         return self._value(_OWN, attempts, (infoset if infoset >= 0 and self._own.choices[infoset] else -1, *rest))
@@ -105,7 +105,7 @@ class InfosetValues:
 
 
 def _restrict_to_played(plan: SparsePlan) -> SparsePlan:
-    """The plan, in which infosets without a played action count as outside: there the rule holds."""
+    """The plan, without the infosets at which it plays no action: there the rule holds."""
     played = np.zeros(len(plan.choices), np.int32)
     size = int(plan.counts[1])
     np.add.at(played, plan.infosets[:size], (plan.chances[:size] > 0).astype(np.int32))

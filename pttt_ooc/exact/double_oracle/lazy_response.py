@@ -1,14 +1,14 @@
 """The best response to a plan and the pure rule, found without listing the game.
 
-A depth-first search through the responder's own sequences.  At each infoset there is the list of the opponent's
+The search goes through the responder's own sequences, depth first.  At each infoset it has the list of the opponent's
 positions that fit and have reach.  Each attempt has an upper bound, see
 :mod:`pttt_ooc.exact.double_oracle.clairvoyance`; attempts are searched in the order of their bounds, and those that
 cannot beat the best so far are dropped (Bosansky et al. 2014, section 4.3).  So are infosets that another order of
 attempts led to, see :mod:`pttt_ooc.exact.double_oracle.transpositions`.  A symmetric opponent has a symmetric best
-response, so that of attempts that are mirror images of each other only one is searched.
+response, so only one of several attempts that mirror each other is searched.
 
 A best response is one pure plan, but a mixed plan may be improved at many infosets at once.  So the attempts of the
-responder's own plan are all searched, first, and the best actions at each of its infosets belong to the response.
+responder's own plan are searched first, all of them, and the best actions at each of its infosets join the response.
 That takes a ninth of the rounds in Phantom Tic-Tac-Toe.
 """
 
@@ -34,7 +34,7 @@ from pttt_ooc.exact.double_oracle.transpositions import new_transpositions, note
 from pttt_ooc.jit import bare_kernel, piece
 
 LEAST = 4e-15
-"""An attempt has to be better by this much: more than sums of a limit and its parts are off."""
+"""An attempt has to be better by this much, which is more than the rounding of a sum."""
 
 
 class Steps(NamedTuple):
@@ -137,7 +137,7 @@ class Responder:
         own
             The responder's plan.  The response then also has the best actions at all infosets where this plan comes.
         bounded
-            Whether the bounds are clairvoyant values; without, the bound is a sure win: for tests and comparisons.
+            Whether the bounds are clairvoyant values; if not, each is a sure win, for tests and comparisons.
         """
         self.face(plan, plan if own is None else own, bounded)
         found = self.search(Subtree(self._player, infoset=-1 if own is None else 0))
@@ -187,7 +187,7 @@ class Responder:
         return outlook
 
     def leave(self) -> None:
-        """Let go of both plans, and of the space for a search, until :meth:`face`."""
+        """Free both plans, and the space for a search, until :meth:`face`."""
         del self._own, self._opponent, self._positions, self._steps
 
     def _allocate(self, capacity: int) -> None:
@@ -388,8 +388,8 @@ def respond(
         if total + bound0 + bound1 <= limit + LEAST:
             dropped = max(dropped, total + bound0 + bound1)
             continue
-        # The attempt joins the response, for now. Of its two parts each value found replaces a bound; as soon as the
-        # sum cannot beat the limit, the rest is not searched.
+        # The attempt joins the response, for now. Each value found for one of its two parts replaces a bound; as soon
+        # as the sum cannot beat the limit, the rest is not searched.
         steps.parents[mark], steps.results[mark], steps.squares[mark] = parent, result, square
         steps.counts[0] += 1
         for placed in range(2):
@@ -442,7 +442,7 @@ def _highest(bounds: Any) -> Any:
 
 @piece
 def _planned_square(own_plan: Any, infoset: int, bounds: Any) -> Any:
-    """Of the squares that the plan attempts and the search has not, the one with the highest bound; or -1."""
+    """The square with the highest bound that the plan attempts and the search has not; -1: none."""
     square = np.int64(-1)
     for other in range(len(bounds)):
         sequence = own_plan.actions[infoset, other]

@@ -1,7 +1,7 @@
 """The opponent's positions at an infoset, with their reach: what becomes of them when the responder attempts a square.
 
-They are on a stack.  An attempt pushes the positions that follow, each after all that the opponent does until the
-responder's next turn.
+The positions are on a stack.  An attempt pushes the positions that follow, each after all that the opponent does until
+the responder's next turn.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Positions(NamedTuple):
     Attributes
     ----------
     infosets : int32
-        In the opponent's plan; -1: outside.
+        The infoset in the opponent's plan; -1: outside.
     orientations : int8
         The symmetry that takes the board to the opponent's canonical orientation.
     marks, fails : int32
         The opponent's marks, and the squares on which they failed, on the board.
     stabilisers : int32
-        Of the opponent's sequence.
+        The stabiliser of the opponent's sequence.
     reach : float64
         The opponent's probability to come there.
     """
@@ -48,7 +48,7 @@ def new_positions(capacity: int) -> Positions:
 
 @piece
 def push(positions: Any, top: int, at: Any, reach: float) -> None:
-    """Put a position on the stack; nothing if it does not fit."""
+    """Put a position on the stack, if it fits."""
     if top >= len(positions.reach):
         return  # the search sees that it did not fit
     infoset, g, marks, fails, stabiliser = at

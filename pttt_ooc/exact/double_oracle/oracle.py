@@ -5,7 +5,7 @@ pure rule are complete strategies, so the values of the best responses to them e
 first round on.
 
 While the interval is wide, regret matching solves the restricted game.  Then what its averages do not use is pruned,
-and linear programs take over: best responses ask again for what is missing.  That leaves a fraction of the sequences.
+and linear programs take over: best responses bring back what is missing.  That leaves a fraction of the sequences.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ PROGRAMS_FROM = 1e-3
 """The width of the interval from which linear programs take over from regret matching."""
 
 DEAR, DEAR_FROM, DEAR_ROUNDS = 40_000, 2e-5, 24
-"""A program for more than so many sequences takes minutes.  Such programs take over from this width, or if the interval
-has not been halved in so many rounds below :data:`PROGRAMS_FROM`."""
+"""A program for more than `DEAR` sequences takes minutes.  It takes over from the width `DEAR_FROM`, or if the interval
+has not been halved in `DEAR_ROUNDS` rounds below :data:`PROGRAMS_FROM`."""
 
 EXACT = 1e-12
-"""A gap that is rounding only."""
+"""A gap of this size is only rounding."""
 
 TRIMMED = 1e-3
-"""Of the interval: what regret matching plays with less reach is left out of its plans."""
+"""Share of the interval's width: actions of regret matching whose reach is smaller are left out."""
 
 LARGE, MOSTLY_UNPLAYED, GROWN = 20_000, 3, 1.3
-"""A restricted game with more than so many sequences, and so many times those that are played, drops the others; after
-that, the first number is so many times the size that it had."""
+"""A restricted game with more than `LARGE` sequences, and `MOSTLY_UNPLAYED` times those that are played, drops the
+others; after that, the limit is `GROWN` times the size that it had."""
 
 _PART, _MOST, _MOST_DEAR = 0.3, 200, 600  # of the interval, the gap that matching may leave; its most iterations
 _LEAST = 1e-14  # reach that counts as none
@@ -177,9 +177,9 @@ class DoubleOracle:
         Raises
         ------
         PtttError
-            If a linear program cannot be solved, or if best responses gain something with nothing new.
+            If a linear program cannot be solved, or if best responses gain without a new action.
         MemoryBudgetError
-            If it does not fit.  The round may then be half done: go on from a :meth:`state` before it.
+            If the round does not fit.  It may then be half done: go on from a :meth:`state` before it.
         """
         begin, before = time.perf_counter(), self.last
         # The restricted game: by a linear program if one is due, otherwise by regret matching to a part of the last
@@ -252,13 +252,13 @@ class DoubleOracle:
         return before.nashconv <= (DEAR_FROM if dear else PROGRAMS_FROM)
 
     def _limit_bounds(self, won: WonHistories, exact: bool) -> None:
-        """Leave as much memory as solving a restricted game takes."""
+        """Limit tables of bounds to leave the memory that the restricted game takes."""
         megabytes = min(self._memo_mb, self._memory.for_bounds(self.plans, len(won.payoffs), exact))
         for responder in self._responders:
             responder.limit(megabytes / 2)
 
     def end(self) -> None:
-        """Let the bounds of best responses go; no round can follow."""
+        """Free the bounds of best responses; no round can follow."""
         self._responders.clear()
 
     def _responses(self) -> tuple[Response, Response]:
@@ -311,9 +311,9 @@ class DoubleOracle:
         return self._program.last
 
     def _drop_unplayed(self) -> None:
-        """Leave out what neither plan plays, if that is most of a large restricted game; responses may bring it back.
+        """Leave out what plans do not play, if that is most of a large restricted game; responses may bring it back.
 
-        Each time, the game has to be larger than the time before, so that this ends.
+        The game has to be larger each time, so this ends.
         """
         size = sum(int(plan.counts[1]) for plan in self.plans)
         played = sum(int((plan.chances[: plan.counts[1]] > 0).sum()) for plan in self.plans)
@@ -332,7 +332,7 @@ class DoubleOracle:
         return won
 
     def _keep_likely(self, least: float) -> None:
-        """Leave out of the restricted game what the plans play with less than a chance."""
+        """Leave out of the restricted game the actions that the plans play with a chance below `least`."""
         smaller = []
         for player, plan in enumerate(self.plans):
             kept, sequences = prune_plan(self.rules, player, plan, least)

@@ -88,7 +88,7 @@ def rank_at(rules: Any, places: Any, g: int, length: int, marks: int) -> Any:
 
 @piece
 def find_place(rules: Any, places: Any, length: int, marks: int, fails: int) -> Any:
-    """Where the infoset is whose squares are in ``places.path``.
+    """The place of the infoset with the squares in ``places.path``.
 
     Returns
     -------

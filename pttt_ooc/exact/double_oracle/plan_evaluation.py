@@ -32,7 +32,7 @@ def evaluate_plans(rules: RuleTables, plans: Plans, memo_mb: float = 96) -> Eval
 
 
 def reach_of(plan: SparsePlan) -> NDArray[np.float64]:
-    """The reach of each sequence, all actions of an orbit together; at the end, the 1 of the empty sequence."""
+    """The reach of each sequence, all actions of an orbit together; at the end, 1 for the empty sequence."""
     sequences = int(plan.counts[1])
     reach = np.ones(sequences + 1)
     for sequence in range(sequences):  # a sequence comes after the one before its infoset

@@ -1,10 +1,10 @@
 """The pure rule: what a player does wherever their plan does not come, so that plan and rule are a complete strategy.
 
-A player's *knowledge* are their marks, and the squares on which they failed: marks of the opponent.  Each winning set
+A player's *knowledge* is their marks, and the squares on which they failed: marks of the opponent.  Each winning set
 without a failed square is worth 2 * 4^m if the player holds m of its squares, and each of the opponent's winning sets
 without an own mark 4^m if m of its squares are known to be the opponent's.  The rule attempts a square whose winning
-sets are worth most together; of several, the one with the least number.  A heuristic: any rule leads to an equilibrium,
-and a better one in fewer rounds.
+sets are worth most together; of several, the one with the least number.  This is a heuristic: any rule leads to an
+equilibrium, and a better one in fewer rounds.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _BASE_BITS = 2  # each mark of it makes it worth 4 times as much
 def rule_square(rules: Any, player: int, marks: int, fails: int) -> Any:
     """The square of the rule; -1 if no square is left.
 
-    A table keeps it: the number of the square and 1, by knowledge.  Threads may fill it at the same time, as they write
-    the same.
+    A table keeps the number of the square, plus 1, by knowledge.  Threads may fill it at the same time, because they
+    write the same.
     """
     known = rules.ternary[marks] + 2 * rules.ternary[fails]
     kept = np.int64(rules.choices[player, known])
@@ -48,7 +48,7 @@ def rule_square(rules: Any, player: int, marks: int, fails: int) -> Any:
 
 @piece
 def _worth(winning_sets: Any, square: int, held: int, lost: int) -> Any:
-    """The worth of the winning sets with a square, for somebody who holds and has lost some squares."""
+    """The worth of the winning sets with a square, for a player who holds and has lost some squares."""
     total = np.int64(0)
     for winning in winning_sets:
         if winning >> square & 1 and not winning & lost:

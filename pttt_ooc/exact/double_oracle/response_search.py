@@ -1,8 +1,8 @@
 """One best response as subtrees, which may be searched anywhere and in any order: the same response, bit by bit.
 
 At the infosets of the responder's own plan, what the plan attempts is searched without a limit.  So a subtree there
-depends on plans and rules only.  What the plan does not attempt at such an infoset has to beat the best that it does
-attempt: that becomes subtrees when the best is known, with this limit.
+depends on plans and rules only.  The other attempts at such an infoset have to beat the best of these: they
+become subtrees when the best is known, with this limit.
 
 Which infosets are divided depends on the sizes of plans alone, not on the number of threads or workers.
 """
@@ -24,14 +24,14 @@ from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan, first_infoset
 from pttt_ooc.jit import bare_kernel
 
 LEAST_INFOSETS = 256
-"""An infoset is divided if the responder's plan comes to more infosets from there on, ..."""
+"""An infoset is divided if the responder's plan comes to more infosets than this from there on."""
 
 PARTS = 64
-"""... and to more than one in so many of all of its infosets."""
+"""From a divided infoset on, the plan also comes to more than one in so many of all its infosets."""
 
 
 class SubtreeRunner(Protocol):
-    """Who searches the subtrees of both players' responses: threads, or processes on other machines."""
+    """Searches the subtrees of both players' responses, by threads or by processes on other machines."""
 
     def run(self, plans: Plans, searches: tuple[ResponseSearch, ResponseSearch]) -> None:
         """Search subtrees until both responses are known."""
@@ -45,10 +45,10 @@ class _Division:
     ----------
     path
         The attempts that lead there.
-    above, place
-        The divided infoset before, and the last attempt.
+    above
+        The divided infoset before; None: this is the first.
     outlook
-        Of all attempts.
+        The outlook of all attempts.
     planned
         The squares that the plan attempts, in the order in which their actions are noted.
     branches
@@ -91,7 +91,7 @@ class ResponseSearch:
     Attributes
     ----------
     ready
-        Subtrees that can be searched now; who takes one away gives what is found to :meth:`put`.
+        Subtrees that can be searched now; whoever takes one away gives what is found to :meth:`put`.
     response
         None until all subtrees are known.
     """
@@ -157,7 +157,7 @@ class ResponseSearch:
             self._go_on(division)
 
     def _go_on(self, division: _Division) -> None:
-        """What the plan attempts is known, or what it does not, too."""
+        """Go on once the attempts of the plan are known, or all attempts."""
         best = max((division.total(square) for square in division.planned), default=NEVER)
         if division.others is None:
             division.others = {}
@@ -229,7 +229,7 @@ class ThreadRunner:
     Parameters
     ----------
     responders
-        Of both players.
+        Both players' responders.
     threads
         With 2 or more, both players' subtrees are searched at the same time.
     """

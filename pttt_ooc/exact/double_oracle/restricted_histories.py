@@ -3,7 +3,7 @@
 At an infoset without an allowed action, the pure rule's action is allowed first.  So each pair of plans and rule is a
 pair of complete strategies.
 
-A history never changes, so that a walk visits only what is new: histories after which a player has a new sequence.
+A history never changes, so a walk visits only what is new: histories after which a player has a new sequence.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class Matching:
         self._regrets = [np.zeros((2, 0)), np.zeros((2, 0))]
 
     def keep(self, player: int, sequences: NDArray[np.int64]) -> None:
-        """Keep the regrets of these sequences of a player, whose numbers they become."""
+        """Keep the regrets of these sequences of a player, which are numbered anew in this order."""
         self._regrets[player] = self._regrets[player][:, sequences]
 
     def state(self) -> dict[str, Floats]:

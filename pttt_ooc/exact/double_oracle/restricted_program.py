@@ -35,7 +35,7 @@ _OPTIONS: dict[str, Any] = {
     "parallel": "off",  # the parallel simplex method ignores a basis
     "presolve": "off",  # drops a basis
     "solver": "simplex",
-    "simplex_dual_edge_weight_strategy": 1,  # Devex: steepest edges take longer to begin than to end
+    "simplex_dual_edge_weight_strategy": 1,  # Devex: steepest edges take longer to set up than to use
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
 }
@@ -43,7 +43,7 @@ _OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A program, maximised; its rows' lower ends are -inf for player 1's sequences, and its upper ends for infosets.
+    """A program, maximised; the lower ends of rows are -inf for player 1's sequences, and equal the upper for infosets.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Program:
     starts, rows, entries : int32 (c + 1,), int32, float64
         The matrix, column by column.
     costs, lower, upper : float64
-        Of columns, and the ends of rows.
+        The costs of columns, and the ends of rows.
     """
 
     sequences: Ints

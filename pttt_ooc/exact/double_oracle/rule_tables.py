@@ -1,8 +1,8 @@
 """The rules and the symmetries of one game as tables, for kernels.
 
 Sets of squares are bit masks.  A player's sequence is kept in its *canonical orientation*: the image under a symmetry
-that is lexicographically least, attempt by attempt.  The *stabiliser* of a sequence are the symmetries that fix each of
-its squares; a bit mask of symmetries.
+that is lexicographically least, attempt by attempt.  The *stabiliser* of a sequence is the set of symmetries that fix
+each of its squares, as a bit mask.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The saved state of a double oracle: it goes on after a kill, and finds the same bits.
 
 One file holds the plans, the won histories, the regrets, the last program with its basis, and the last round.  Tables
-of bounds are not saved: their values depend on the plans only.  A state is of a game and of the code of the rounds, but
-not of a processor, nor of versions of Python and numpy: a run may go on on another machine.
+of bounds are not saved: their values depend on the plans only.  A state belongs to a game and to the code of the
+rounds, not to a processor or to versions of Python and numpy: another machine may continue a run.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.state_arrays import as_bytes, from_bytes
 from pttt_ooc.imports import code_digest, dependencies, without_plain
 
-_SHARE = 20  # of the time of a run, one part in so many is for saving, at most
+_SHARE = 20  # saving takes at most one part in so many of a run's time
 
 
 @cache
 def version() -> str:
-    """Names the code that the numbers of rounds come from."""
+    """The version of the code that computes rounds."""
     return code_digest(without_plain(dependencies("exact/double_oracle/oracle")))
 
 
@@ -46,12 +46,12 @@ class SavedState:
     ------
     StoreError
         If another process has the directory open, if it cannot be written to, if the saved state is damaged, or if it
-        is of another game or of another version of the program.
+        belongs to another game or another version of the program.
     """
 
     def __init__(self, path: Path, oracle: DoubleOracle) -> None:
         self._path, self._oracle, self._file = path, oracle, path / "state.npz"
-        self._names = {"game": repr(oracle.game), "version": version()}
+        self._names = {"game": oracle.game.rules, "version": version()}
         self._saved = oracle.last.number if oracle.last else 0
         self._due = 0.0
         with explain_errors(f"open the directory {path}"):

@@ -99,9 +99,9 @@ class FormBasis:
     Attributes
     ----------
     infosets
-        Of its :class:`SequenceForm`.
+        See :class:`SequenceForm`.
     columns, rows : int8
-        Of all columns and rows, see :data:`pttt_ooc.cfr.solving.highs_solver.Basis`.
+        The status of all columns and rows, see :data:`pttt_ooc.cfr.solving.highs_solver.Basis`.
     """
 
     infosets: tuple[Ints, Ints]
@@ -129,4 +129,4 @@ class FormBasis:
 
 
 NO_BASIS = FormBasis((np.zeros(0, np.int64),) * 2, np.full(2, BASIC, np.int8), np.full(2, LOWER, np.int8))
-"""Of a game without infosets."""
+"""The basis of a game without infosets."""

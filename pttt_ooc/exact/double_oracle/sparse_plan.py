@@ -15,7 +15,7 @@ from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import bare_kernel, piece
 
 SPARE = 64
-"""Infosets and sequences for which a plan gets more space, at least."""
+"""A plan that needs space gets it for at least so many more infosets and sequences."""
 
 PLAYED = 1e-300
 """Less than any probability of an action that a plan plays."""
@@ -157,7 +157,7 @@ def next_infoset(rules: Any, plan: Any, infoset: int, square: int, placed: int) 
         plan.children[infoset, 2 * square + placed] = after
         plan.before[after] = plan.actions[infoset, square]
         plan.stabilisers[after] = plan.stabilisers[infoset] & rules.fixing[square]
-        # Interpreted, a narrow number would be shifted as one: to 0, from square 8 on.
+        # Without compilation, a narrow integer would overflow in the shift, from square 8 on.
         plan.marks[after] = plan.marks[infoset] | (np.int64(placed) << np.int64(square))
         plan.fails[after] = plan.fails[infoset] | (np.int64(1 - placed) << np.int64(square))
     return after

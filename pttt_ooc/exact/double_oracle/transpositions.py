@@ -22,7 +22,7 @@ ENTRIES = 1 << 16
 
 
 BYTES = 32 * ENTRIES
-"""Of all arrays together."""
+"""The size of all arrays together."""
 
 
 class Transpositions(NamedTuple):
@@ -47,7 +47,7 @@ class Transpositions(NamedTuple):
 
 
 def new_transpositions(entries: int = ENTRIES) -> Transpositions:
-    """Nothing is known."""
+    """Arrays in which nothing is known."""
     return Transpositions(
         np.zeros((entries, 2), np.uint64), np.zeros(entries), np.zeros(entries, np.int64), np.ones(1, np.int64)
     )
@@ -60,7 +60,7 @@ def transposition_key(digests: Any, positions: Any, span: Any, own: int, tried: 
     Parameters
     ----------
     digests
-        Of what the opponent does from their infosets on.
+        Digests of what the opponent does from their infosets on.
     positions, span
         The opponent's positions, the first and the end.
     own, tried, stabiliser

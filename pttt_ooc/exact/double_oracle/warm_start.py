@@ -1,7 +1,7 @@
 """A restricted game of what two strategies play: the start of the double oracle from an approximate solution.
 
-Allowed are the actions that a strategy plays with more than a small probability, at the infosets that both strategies
-come to in this way.  The rounds then need not find again what the solution has found already.
+It allows the actions that a strategy plays with more than a small probability, at the infosets that both strategies
+come to in this way.  So the rounds need not find again what the solution has found already.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def allow_played(
     plans
         Plans without allowed actions.
     strategies
-        Of the same game; of mirror images of an infoset, one counts.
+        Strategies of the same game; one of the mirror images of an infoset counts.
     """
     places = [places_of(strategy.index, strategy.player) for strategy in strategies]
     while True:

@@ -3,8 +3,8 @@
 All equilibrium strategies win the same against an equilibrium strategy.  Among them, the choice maximises the payoff
 against a given opponent who plays every action with a positive probability.  So no strategy is at least as good
 against all opponents and better against some: it would be an equilibrium strategy with a larger payoff.  The choice is
-*undominated*.  Where the opponent's mistakes lead, it is a best response to this opponent, as far as the equilibrium
-does not bind it.
+*undominated*.  After the opponent's mistakes, it is a best response to this opponent, as far as the equilibrium
+leaves it free.
 
 See Cermak, Bosansky and Lisy 2014, Practical performance of refinements of Nash equilibria in extensive-form zero-sum
 games (ECAI), for how much such choices gain in other games.
@@ -20,13 +20,13 @@ from pttt_ooc.games.structure.index import Layout
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
 
 ERRS = 1e-3
-"""The part of uniform play in the opponent, unless it is uniform: each action gets a positive probability."""
+"""The share of uniform play mixed into an opponent who is not uniform: each action gets a positive probability."""
 
 
 def needed_bytes(layout: Layout) -> int:
     """The memory of a choice besides that of restricted games, bytes.
 
-    At the most there are two arrays of a player's sequences and nodes, and one of the other's.
+    At most there are two arrays of a player's sequences and nodes, and one of the other's.
     """
     sizes = [8 * (player.sequences + player.nodes) for player in layout.players]
     return sum(sizes) + max(sizes)
@@ -43,7 +43,7 @@ def choose_strategy(face: OptimalFace, player: int, opponent: Strategy | None = 
     Returns
     -------
     Extreme
-        Its `value` and `bound` are payoffs against the opponent, with the errors.
+        Its `value` and `bound` are payoffs against the opponent, errors included.
 
     Raises
     ------

@@ -24,8 +24,8 @@ _OPTIONS = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tole
 class FaceProgram:
     """The program of one player, for a restricted game that grows.
 
-    Its columns and rows are those of the sequence form, but for the first row: the reach of the player's empty
-    sequence is given by the ends of its column.
+    Its columns and rows are those of the sequence form, without the first row: the bounds of a column give the reach of
+    the player's empty sequence instead.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class FaceProgram:
         payoffs
             float64 (sequences of the player,): ``c``.
         weight
-            Of what the plan guarantees.
+            The weight of what the plan guarantees.
 
         Raises
         ------
@@ -59,7 +59,7 @@ class FaceProgram:
         start = self._grown_basis(self._basis, form, plans) if self._basis else None
         try:
             found = solve(program, _OPTIONS, start)
-        except UnsolvedError:  # rarely, from a basis: begin anew
+        except UnsolvedError:  # it rarely fails from a basis: begin anew
             found = solve(program, {**_OPTIONS, "solver": "ipm"})
         columns, rows = found.basis
         self._basis = FormBasis(form.infosets, columns, np.append(np.int8(LOWER), rows))

@@ -1,4 +1,4 @@
-"""The first attempts of a player over all equilibria: how often each of them is made at least, and at most."""
+"""The first attempts of a player over all equilibria: the least and the largest probability of each."""
 
 from __future__ import annotations
 

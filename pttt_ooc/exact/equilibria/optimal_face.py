@@ -1,15 +1,15 @@
 """The optimal face: all equilibrium strategies of a player, and the best of them for a linear objective.
 
 A player's equilibrium strategies are the plans ``x`` that guarantee the value ``v`` of the game.  For payoffs ``c`` of
-sequences, :meth:`OptimalFace.extreme` finds the one with the largest ``c x``.  It plays the game in which the other
-player is bound to the objective with a small probability: payoffs ``weight A y + c``.  If the weight is large enough,
-the equilibria of that game are those of the whole game that are best for the objective (an exact penalty).
+sequences, :meth:`OptimalFace.extreme` finds the one with the largest ``c x``.  It solves the game
+with payoffs ``weight A y + c``, in which the objective counts little.  If the weight is large enough, the equilibria of
+that game are those of the whole game that are best for the objective (an exact penalty).
 
 This is a double oracle as in :mod:`pttt_ooc.exact.double_oracle`: a linear program over a restricted game, and best
-responses in the whole game that enlarge it.  The player's response is to the objective and the other's plan together.
-Where the other's plan does not come, only the objective counts, so that the best choices there are known beforehand:
-plans leave them out.  After each round the largest ``c x`` is proven to be in an interval: what the player's strategy
-has, and what the response to the other's plan has.
+responses in the whole game that enlarge it.  The player responds to the objective and the other's plan together.
+Where the other's plan does not come, only the objective counts, so the best choices there are known beforehand, and
+plans leave them out.  After each round the largest ``c x`` is proven to be between that of the player's strategy and
+that of the response to the other's plan.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FaceRound:
     loss
         How far the strategy is from guaranteeing the value of the game.
     sequences
-        Of both players in the restricted game.
+        The number of both players' sequences in the restricted game.
     """
 
     number: int
@@ -81,7 +81,7 @@ class Extreme:
     bound
         No equilibrium strategy has more, up to rounding.
     loss
-        How far it is from guaranteeing the value of the game: rounding.
+        How far it is from guaranteeing the value of the game, by rounding.
     plan
         Its sequences; where they do not come, the best choices for the objective are made.
     rounds
@@ -104,7 +104,7 @@ class OptimalFace:
     exact
         The double oracle after its last round: an exact equilibrium.
     engine
-        On an index of the same game with all symmetries, of any precision.
+        It has an index of the same game with all symmetries, and any precision.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class OptimalFace:
     PtttError
         If the double oracle has no exact equilibrium yet.
     GameError
-        If the index has not all symmetries of the game.
+        If the index lacks a symmetry of the game.
     """
 
     def __init__(self, exact: DoubleOracle, engine: Engine) -> None:
@@ -206,7 +206,7 @@ class _Search:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing more is to be done."""
+        """Whether the rounds can end."""
         last = self._last
         if last.loss <= _LOSS and last.bound - last.value <= self._gap:
             return last.number > 0
@@ -238,7 +238,7 @@ class _Search:
     def _response(self) -> tuple[float, Choices]:
         """The player's best response to the other's plan and the objective together: the upper bound, and choices."""
         player, responses = self._player, self._responses
-        reach = responses.reach(1 - player, self._expand(1 - player))  # large arrays are let go as soon as they can be
+        reach = responses.reach(1 - player, self._expand(1 - player))  # large arrays are freed as soon as possible
         constant, gradient = responses.gradient(player, reach)
         del reach
         gradient *= self._weight
@@ -265,7 +265,7 @@ class _Search:
         return Extreme(strategy, last.value, last.bound, last.loss, self._plans[self._player], last.number)
 
     def _find_won(self) -> WonHistories:
-        """The won histories; where the player's plan had no action, what happens elsewhere is allowed."""
+        """The won histories; where the player's plan had no action, the default choice is allowed."""
         while True:
             before = int(self._plans[self._player].counts[1])
             self._plans, won = self._histories.find_won(self._plans)

@@ -30,14 +30,14 @@ class PlanPlaces:
     rules
         The game.
     index
-        With all symmetries.
+        An index with all symmetries.
     player
         Whose plans they are.
 
     Raises
     ------
     GameError
-        If the index has not all symmetries of the game.
+        If the index lacks a symmetry of the game.
     """
 
     def __init__(self, rules: RuleTables, index: Index, player: int) -> None:
@@ -82,14 +82,14 @@ class PlanPlaces:
         return plan
 
     def allow_choices(self, plan: SparsePlan, choices: Choices, defaults: Choices) -> tuple[SparsePlan, int]:
-        """Allow the choices at all infosets where a plan comes, and what follows, as far as it is not done anyway.
+        """Allow the choices at all infosets where a plan comes, and those that follow, unless they are made anyway.
 
         Parameters
         ----------
         choices
             uint8 (nodes,): the number of the chosen action.
         defaults
-            The same, for what is done at infosets that the plan leaves out.
+            The same, for the choices at infosets that the plan leaves out.
 
         Returns
         -------
@@ -225,7 +225,7 @@ def _mark_left_out(rules: Any, places: Any, plan: Any, left_out: Any, into: Any)
 def _walk(
     rules: Any, places: Any, plan: Any, choices: Any, defaults: Any, steps: Any, node: Any, origin: Any, planned: bool
 ) -> bool:
-    """Add the chosen actions to `steps`, without those parts that are done anyway.
+    """Add the chosen actions to `steps`, except those that are played anyway.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def _walk(
     origin
         The action before, its result, and the number of attempts.
     planned
-        Whether the plan comes here: then what it does is followed too.
+        Whether the plan comes here: then its own actions are followed too.
 
     Returns
     -------

@@ -1,10 +1,10 @@
 """The best pure strategy: what a player can guarantee without chance.
 
-In a game without moves of nature, an opponent who knows a player's pure strategy can come to any end that fits with
-it.  So a pure strategy guarantees the worst of these ends, and the best choice at an infoset is that with the best
-worst end, one infoset after the other: the time is linear in the size of the game (Koller and Megiddo 1992, section
-3).  Here an infoset is the set of the opponent's positions that fit, and what cannot change the result is left out, so
-that few infosets are visited.
+In a game without moves of nature, an opponent who knows a player's pure strategy can bring about any end that fits
+it.  So a pure strategy guarantees the worst of these ends, and the best choice at an infoset is the one whose worst end
+is best.  One infoset after the other, this takes time that is linear in the size of the game (Koller and Megiddo 1992,
+section 3).  Here an infoset is the set of the opponent's positions that fit, and what cannot change the result is left
+out, so few infosets are visited.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class PureMaximin:
         What it guarantees, from the player's point of view: 1, 0 or -1.
     choices
         The square at each infoset that it comes to, by the infoset's text; empty if the value is -1, since then all
-        pure strategies are as good.
+        pure strategies are equally good.
     visited
         Number of infosets that were visited.
     """
@@ -81,7 +81,7 @@ class _Search:
     def _holds(
         self, target: int, own: int, failed: int, text: str, positions: set[Position], choices: dict[str, int]
     ) -> bool:
-        """The same from an infoset, where the opponent is in one of some positions."""
+        """The same from an infoset, where the opponent is in one of the positions."""
         if not positions:
             return True
         self.visited += 1

@@ -24,7 +24,7 @@ class Responses:
     Parameters
     ----------
     engine
-        Of any precision; the computation is in double precision.
+        It may have any precision; the computation is in double precision.
     """
 
     def __init__(self, engine: Engine) -> None:

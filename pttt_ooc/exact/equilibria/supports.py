@@ -1,13 +1,13 @@
 """What some equilibrium plays, and the dimension of the set of equilibrium strategies.
 
-Of all sequences of a player, some have reach in some equilibrium strategy.  A strategy in the relative interior of the
+Some sequences of a player have reach in some equilibrium strategy.  A strategy in the relative interior of the
 optimal face plays all of them: it is a mean of strategies, each of which maximises the reach of sequences that no
 earlier one plays.
 
 An infoset is *met* if equilibrium strategies of both players lead to it.  Elsewhere a player of such a strategy is free
-as long as the other gains nothing by going there, so the dimension of the whole face counts mostly what never happens.
-The dimension of what can be met is that of the linear equations that hold on the face: flow, and the equal payoffs of
-all sequences that the other player plays in some equilibrium (strict complementarity: Goldman and Tucker 1956).
+as long as the other gains nothing by going there, so most dimensions of the whole face are about what never happens.
+At met infosets, linear equations that hold on the face give the dimension: flow, and the equal payoffs of all sequences
+that the other player plays in some equilibrium (strict complementarity: Goldman and Tucker 1956).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Supports:
     plans
         The infosets that are met, and at each of them the actions that some equilibrium strategy plays.
     interior
-        A strategy of each player that plays all of them, an equilibrium strategy.
+        An equilibrium strategy of each player that plays all of them.
     steps
         Numbers of searches for an equilibrium strategy.
     """
@@ -117,14 +117,14 @@ def dimensions(face: OptimalFace, plans: Plans) -> tuple[int, int]:
     Parameters
     ----------
     plans
-        Of :class:`Supports`.
+        See :class:`Supports`.
     """
     plans, won = HistoryFinder(face.rules).find_won(plans)
     return _dimension(face, plans, won, 0), _dimension(face, plans, won, 1)
 
 
 def _dimension(face: OptimalFace, plans: Plans, won: WonHistories, player: int) -> int:
-    """The unknowns are the player's reach and the other's values; all that some equilibrium plays is as good."""
+    """The unknowns are the player's reach and the other's values; all that some equilibrium plays is equally good."""
     from scipy import sparse
 
     form = sequence_form(plans, won, player)

@@ -67,7 +67,7 @@ def find_game(name: str) -> Game | None:
 
 
 def describe_game(game: Game) -> str:
-    """What a game is, for people.
+    """Describe a game for people.
 
     Examples
     --------
@@ -102,6 +102,9 @@ def _game_names() -> list[str]:
 
 GAMES: dict[str, Game] = {name: game for name in _game_names() if (game := find_game(name))}
 """The games that `pttt info` lists, by name."""
+
+DEFAULT_GAME = "pttt-abrupt"
+"""The game if none is named."""
 
 KNOWN_COUNTS: dict[str, dict[str, Any]] = {
     "pttt-abrupt": {
@@ -179,30 +182,14 @@ EXACT_VALUES: dict[str, Fraction] = {
 }
 """Values for player 0, each proven by the certificate ``proof/NAME.txt.gz`` of the repository."""
 
-_PUBLISHED = {
+PUBLISHED_VALUES = {
     "pttt-abrupt": "0.5502",
     "pttt-classical": "0.6667",
     "dark-hex-3x3-abrupt": "0.3844",
     "dark-hex-3x3-classical": "1",
-}  # Rudolph, Lichtlé, Mohammadpour and others 2025, arXiv 2502.08938
-_DECIMALS = 10**14  # double precision has hardly more
-
-
-def _interval(value: Fraction) -> Interval:
-    """The value, rounded outward."""
-    return floor(value * _DECIMALS) / _DECIMALS, ceil(value * _DECIMALS) / _DECIMALS
-
-
-def _source(name: str) -> str:
-    published = f"; published: {_PUBLISHED[name]}" if name in _PUBLISHED else ""
-    return f"{EXACT_VALUES[name]}, which proof/{name}.txt.gz proves, rounded outward{published}"
-
-
-REFERENCE_VALUES: dict[str, tuple[Interval, str]] = {
-    name: (_interval(EXACT_VALUES[name]), _source(name))
-    for name in (*_PUBLISHED, "pttt-2x4k3-abrupt", "pttt-2x5k3-abrupt")
 }
-"""Intervals that contain the value of a game, and their sources."""
+"""Rudolph, Lichtlé, Mohammadpour and others 2025, arXiv 2502.08938."""
+_DECIMALS = 10**14  # double precision has hardly more
 
 
 def game_with(squares: int, turn_rule: TurnRule, winning_sets: tuple[Squares, Squares]) -> Game | None:
@@ -248,7 +235,12 @@ def aim(game: Game) -> str:
     return "one of its winning sets"
 
 
+def exact_value(game: Game) -> Fraction | None:
+    """The proven value of `game` for player 0; None if there is no certificate."""
+    return EXACT_VALUES.get(game.name)
+
+
 def reference_value(game: Game) -> Interval | None:
-    """The known interval that contains the value of `game`, if any."""
-    known = REFERENCE_VALUES.get(game.name)
-    return known[0] if known else None
+    """The proven value of `game`, rounded outward; None if there is no certificate."""
+    value = exact_value(game)
+    return None if value is None else (floor(value * _DECIMALS) / _DECIMALS, ceil(value * _DECIMALS) / _DECIMALS)

@@ -7,7 +7,7 @@ holds everything that differs between games.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
 from typing import get_args
@@ -37,7 +37,7 @@ def check_board(name: str, rows: int, columns: int) -> None:
         raise GameError(f"Game {name}: a board of {rows} x {columns} squares; a game has 1 to {MOST_SQUARES}.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Game:
     """The rules of one game.
 
@@ -65,7 +65,10 @@ class Game:
 
     Examples
     --------
-    >>> Game("two-squares", 1, 2, ((0b01,), (0b10,))).symmetries
+    >>> game = Game("two-squares", 1, 2, ((0b01,), (0b10,)))
+    >>> game
+    Game two-squares: 1 x 2 squares, abrupt, 1 winning set for player 0, 1 winning set for player 1
+    >>> game.symmetries
     ((0, 1),)
     """
 
@@ -93,6 +96,19 @@ class Game:
         else:
             return
         raise GameError(f"Game {self.name}: {problem}.")
+
+    def __repr__(self) -> str:
+        counts = [f"{len(sets)} winning set{'s' * (len(sets) != 1)}" for sets in self.winning_sets]
+        alike = self.winning_sets[0] == self.winning_sets[1]
+        wins = counts[0] if alike else f"{counts[0]} for player 0, {counts[1]} for player 1"
+        placed = [f"player {p} on {', '.join(map(str, squares))}" for p, squares in enumerate(self.setup) if squares]
+        after = f", begins with marks of {' and of '.join(placed)}" if placed else ""
+        return f"Game {self.name}: {self.rows} x {self.columns} squares, {self.turn_rule}, {wins}{after}"
+
+    @property
+    def rules(self) -> str:
+        """Everything that the game is made of, as text; digests and names of saved states depend on it."""
+        return f"Game({', '.join(f'{field.name}={getattr(self, field.name)!r}' for field in fields(self))})"
 
     @property
     def squares(self) -> int:

@@ -24,7 +24,7 @@ def infoset_text(attempts: Iterable[tuple[int, bool]]) -> str:
 
 
 def attempts_of(text: str) -> list[tuple[int, bool]]:
-    """The attempts of an infoset's text in order, the setup first; what is no attempt is left out."""
+    """The attempts of an infoset's text in order, the setup first; anything else in it is left out."""
     return [(DIGITS.index(square), outcome == "*") for square, outcome in re.findall(f"([{DIGITS}])([*.])", text)]
 
 

@@ -107,7 +107,7 @@ class PlayerOrders:
             failed, placed, hidden = (squares_of(kinds, kind) for kind in (FAILED, PLACED, FAILED_ON_SETUP))
             table = all_orders(placed, failed | hidden, hidden, self.counts.orders, self.counts.ending_failed)
             classical = self.game.turn_rule == "classical"
-            # Copies let go of the longer arrays that the kernel made.
+            # Copies free the longer arrays that the kernel made.
             found = CutOrders(*(part.copy() for part in cut_orders(table, placed, classical, cut)))
             size = sum(part.nbytes for part in found)
             if self._cached + size > _CACHED_BYTES:

@@ -203,7 +203,7 @@ def write_row(side, probabilities, squares, n, placed, row):
 
 @kernel
 def own_reach(side, probabilities, squares, placed):
-    """Product of the player's own probabilities on the way through all its attempts."""
+    """Product of the player's own probabilities on the way through all their attempts."""
     row = np.empty(side.squares)
     product = 1.0
     for n in range(len(squares)):

@@ -93,7 +93,7 @@ def popcount(mask):
 
 @piece
 def unrank(rank, placed, failed, hidden, orders, ending_failed, out):
-    """Write the squares of the order with the rank `rank` of a view (placed, failed) to `out`; return n."""
+    """Write the squares of a view's order with this `rank` to `out`; return the number of squares."""
     p = popcount(placed)
     f = popcount(failed & ~hidden)
     k = popcount(failed & hidden)

@@ -85,8 +85,7 @@ def _codes(
 ) -> tuple[Ints, Ints]:
     """For each view, a number that determines its table, and the number that means no change.
 
-    Its digits are, for each square by the rank of its image, the square's rank in the view; and for each
-    square by its own rank, its kind.
+    Each square writes its rank in the view at the place of its image's rank, and its kind at the place of its own rank.
     """
     tried, permutations = placed | failed, np.array(group)
     images = images_of(group)[symmetry, tried]

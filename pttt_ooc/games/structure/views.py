@@ -129,7 +129,7 @@ def most_pairs(game: Game) -> int:
     differences = {0: 1}  # player 0's lead in turns, and the number of ways
     for square in range(game.squares):
         owners = [p for p in (0, 1) if square in game.setup[p]]
-        # Turns that a square takes of player 0 and 1: free; placed by either player; and failed on by the other.
+        # Turns of player 0 and 1 that a square takes: free; placed by either player; failed on by the other too.
         failed = 1 if game.turn_rule == "abrupt" else 0
         turns = [(0, 0), (1, 0), (0, 1), (1, failed), (failed, 1)]
         if owners:

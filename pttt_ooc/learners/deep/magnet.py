@@ -8,14 +8,14 @@ one from the policy of an older network, the magnet::
 NashPG (Yu et al. 2025, arXiv 2510.18183): the magnet is the policy ``phase`` iterations ago or less: at the end of each
 phase it becomes the present policy.  The weights stay the same, and each phase ends nearer to an equilibrium.  The
 defaults are the authors' (github.com/ntu-agents/nashpg), where a phase has 1,000 updates of 4,096 decisions; an
-iteration here, 1,024 games, has two to three times as many.  They also clip changes of the critic; nothing here does.
+iteration here, 1,024 games, has two to three times as many.  They also clip changes of the critic; we do not.
 
 EMAgnet (Maidment et al. 2026, arXiv 2606.23995): the magnet's parameters are an exponential moving average of the
 policy's::
 
     magnet  <-  magnet + follow (policy - magnet)        after each iteration
 
-It takes the place of the uniform magnet, which is what a bonus for entropy amounts to.  ``follow`` is the paper's.  The
+It replaces the uniform magnet, which is what an entropy bonus amounts to.  ``follow`` is the paper's.  The
 other defaults are those of PPO here, with the weight of its entropy as that of the magnet, because only the paper's
 abstract and summaries of it could be read.
 """

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ONE_THREAD = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "NPROC": "1"}
-"""XLA reads these when it begins."""
+"""XLA reads these when it starts."""
 
 Parameters = dict[str, Any]
 """A network, by name."""
@@ -30,11 +30,11 @@ FAR = -1e9  # the logit of illegal squares
 
 @cache
 def processor() -> Any:
-    """The processor, JAX's device for all learners: what is computed with arrays that are there stays there.
+    """The processor, JAX's device for all learners: results of computations with arrays there stay there.
 
-    XLA splits sums among as many threads as there are processors: without a fixed number, a run would end with other
-    strategies on a machine with another number.  So JAX begins here with one thread, unless the environment tells
-    another number or the process has begun to use JAX before.
+    XLA splits sums among as many threads as there are processors: without a fixed number, a run would end with
+    different strategies on a machine with more or fewer.  So JAX begins here with one thread, unless the environment
+    sets another number or the process already uses JAX.
     """
     before = dict(os.environ)
     try:

@@ -31,7 +31,7 @@ class Sight:
     ----------
     codes
         int8, shape (nodes of both players, squares): 0 on squares that can be attempted, ``1 + t`` where attempt
-        t failed, ``1 + squares + t`` where it placed a mark, and -1 on squares of the own setup.
+        t failed, ``1 + squares + t`` where it placed a mark, and -1 on squares of the player's setup.
     second
         The number of player 1's first infoset.
     """

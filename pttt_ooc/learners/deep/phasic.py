@@ -1,15 +1,15 @@
 """Phasic policy gradient (PPG; Cobbe et al. 2021, arXiv 2009.04416).
 
-Policy and critic are two networks.  An iteration is one of PPO's, but the two learn apart: the policy minimises
+Policy and critic are two networks.  An iteration is one of PPO's, but the two learn separately: the policy minimises
 PPO's loss without a critic, and the critic ``values`` half of its squared error.  The policy's network has a second
 head, an auxiliary critic U.  After each ``phase`` iterations, the auxiliary phase makes passes over all of their
-decisions, and so brings to the policy's layers what values teach without changing the policy::
+decisions: the policy's layers learn from values, but the policy hardly changes::
 
     policy:  (U - return)^2 / 2  +  clone KL(policy before, policy)        values:  (V - return)^2 / 2
 
 Returns are those of the iteration that played the game.  The lengths of phases, ``clone`` and the step size are the
-paper's.  Entropy and ``clip`` are those of PPO here, as the paper's, 0.01 and 0.2, are for games of one player: already
-with 0.05 and 0.2, policies of classical Phantom Tic-Tac-Toe were pure, and lost nearly all, after 72 iterations.
+paper's.  Entropy and ``clip`` are those of PPO here, because the paper's, 0.01 and 0.2, are for one-player games: even
+with 0.05 and 0.2, policies of classical Phantom Tic-Tac-Toe were pure after 72 iterations (mean exploitability 1.00).
 """
 
 from __future__ import annotations

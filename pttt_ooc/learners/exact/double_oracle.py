@@ -1,8 +1,8 @@
 """The lazy double oracle: it finds an exact equilibrium, and detects it; see :mod:`pttt_ooc.exact.double_oracle`.
 
 An iteration is a round: the restricted game is solved, and the actions of best responses in the whole game join it.
-The double oracle lists nothing; only for the loop's evaluation, which is that of all learners, are its strategies
-written at all infosets.
+The double oracle does not list infosets.  Its strategies are written at all infosets only for the loop's evaluation,
+which all learners share.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DoubleOracle(Learner[DoubleOracleSettings]):
                 self.counts.states += sum(last.visited) + last.histories
 
     def strategy(self) -> Pair:
-        """The plans of the last round, and the pure rule where they do not come."""
+        """The plans of the last round, and the pure rule where they do not reach."""
         first, second = (
             write_whole(
                 *(self.oracle.rules, plan, self.game.index, player, np.zeros(self.game.players[player].sequences)),

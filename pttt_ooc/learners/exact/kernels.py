@@ -14,7 +14,7 @@ import numpy as np
 
 from pttt_ooc.jit import kernel, piece
 
-TINY = 1e-30  # visits below this count as none: nothing is learned there
+TINY = 1e-30  # visits below this count as 0: the infoset learns nothing
 
 
 class Policy(NamedTuple):
@@ -34,7 +34,7 @@ class Reference(NamedTuple):
 
 @piece
 def _shape(tree, view):
-    """A view's numbers of orders and actions, and its first sequence; no actions if nobody decides there."""
+    """A view's numbers of orders and actions, and its first sequence; 0 actions if the player never decides there."""
     orders = tree.node_start[view + 1] - tree.node_start[view]
     start = tree.sequence_start[view]
     return orders, (tree.sequence_start[view + 1] - start) // max(orders, 1), start
@@ -99,7 +99,7 @@ def mirror(first_view, last_view, tree, part, visits, policy, magnet, sizes):
             first = start - part.first_sequence + r
             # The value that is passed up is that of the policy before the step.
             part.nodes[node + r] += _expected_value(policy, part.sequences, first, orders, actions)
-            # Where the opponent never comes there is no Q = q / visits, and a single action leaves nothing to learn.
+            # Where the opponent's reach is 0, there is no Q = q / visits; a single action leaves nothing to learn.
             if visits[first] <= TINY or actions == 1:
                 continue
             # The closed form, in logarithms: (log policy + eta (alpha log magnet + Q)) / (1 + eta alpha).
@@ -160,8 +160,8 @@ def replicator(first_view, last_view, tree, part, visits, policy, reference, siz
         V = sum over a of policy(a) Q(a)
         logit(a)  <-  logit(a) + rate (Q(a) - V)
 
-    A logit that is `bound` or more away from the mean of the infoset's logits only moves back towards it; one that is
-    nearer may get further away than that in its step.  Afterwards all logits are shifted so that the largest is 0.
+    A logit that is `bound` or more away from the mean of the infoset's logits only moves back towards it; a nearer one
+    may overshoot `bound` in its step.  Afterwards all logits are shifted so that the largest is 0.
     ``q`` includes what the opponent pays, for its own distance from its reference, after the action.
 
     Parameters
@@ -181,8 +181,8 @@ def replicator(first_view, last_view, tree, part, visits, policy, reference, siz
         node = tree.node_start[view] - part.first_node
         for r in range(orders if actions else 0):
             first = start - part.first_sequence + r
-            # The logarithm of the policy is the logit without that of the sum of exponentials; `bound` is about the
-            # mean.
+            # The logarithm of the policy is the logit minus that of the sum of exponentials; `bound` is a distance from
+            # the mean.
             total, mean = logits.dtype.type(0), logits.dtype.type(0)
             for a in range(actions):
                 total += np.exp(logits[first + a * orders])  # the largest logit is 0
@@ -197,7 +197,7 @@ def replicator(first_view, last_view, tree, part, visits, policy, reference, siz
             # V of the regularised rewards is what the infoset passes up.
             expected = _expected_value(policy, part.sequences, first, orders, actions)
             part.nodes[node + r] += expected
-            # Where the opponent never comes there is no Q = q / visits, and a single action leaves nothing to learn.
+            # Where the opponent's reach is 0, there is no Q = q / visits; a single action leaves nothing to learn.
             if visits[first] <= TINY or actions == 1:
                 continue
             # The step of the replicator; a logit that is `bound` or more away from the mean can only come back.

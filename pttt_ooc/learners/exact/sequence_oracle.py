@@ -7,7 +7,7 @@ to the current pair are computed, and their actions are allowed where they have 
 they are computed less often.
 
 The paper solves each restricted game before it enlarges it (Bosansky et al. 2014, section 4; with a schedule of
-accuracies McAleer et al. 2021, XDO), as :mod:`.double_oracle` does in the end.  Here regrets and averages are continued
+accuracies McAleer et al. 2021, XDO), as :mod:`.double_oracle` does in the end.  Here regrets and averages carry over
 (as in the online double oracle of Dinh et al. 2022).
 """
 

@@ -108,7 +108,7 @@ def _outcome(rules, view, rank, symmetry, theirs, action):
 
 @piece
 def attempt(rules, position, action):
-    """Make an action of the mover; return its end: GOES_ON, WON or DRAWN."""
+    """Make the mover's action; return how it ends: GOES_ON, WON or DRAWN."""
     p = position[MOVER]
     marks, view, rank, symmetry = PLACED + p, VIEW + p, RANK + p, SYMMETRY + p
     now = np.uint64(position[view]), np.uint64(position[rank]), np.uint64(position[symmetry])
@@ -213,9 +213,9 @@ def begin_games(rules, positions):
 
 @bare_kernel
 def attempt_in_games(rules, positions, actions, ended, payoffs):
-    """Make `actions` of the movers; games that end start again.
+    """Make the movers' `actions`; games that end start again.
 
-    Written: `ended`, bool, shape (games,), and `payoffs`, float32, the same: of player 0, where a game ended.
+    Writes `ended`, bool, shape (games,), and `payoffs`, float32, same shape: player 0's payoffs of games that ended.
     """
     for g in range(len(positions)):
         p = positions[g, MOVER]
@@ -232,7 +232,7 @@ def attempt_in_games(rules, positions, actions, ended, payoffs):
 def look_at_games(rules, positions, movers, infosets, counts, squares):
     """Write the movers' observations.
 
-    Written: `movers`; `infosets`, the mover's node numbers; `counts`, the number of actions; all int64, shape (games,);
+    Writes `movers`; `infosets`, the mover's node numbers; `counts`, the number of actions; all int64, shape (games,);
     and `squares`, int64, shape (games, A): the square of each action on the board.
     """
     for g in range(len(positions)):

@@ -9,8 +9,8 @@ their sums by regret matching.  The average strategy approaches an equilibrium.
 - :class:`FixedSampling` also plays a single game.  Own actions are uniform, so that nothing is divided by chances
   (ESCHER).  Regrets are as accurate as the learned expected values.
 
-Variants: ``plus`` keeps sums of regrets from being negative, and ``power`` p gives iteration t the weight t^p in both
-sums (1: linear).
+Variants: ``plus`` cuts sums of regrets off at zero, and ``power`` p gives iteration t the weight t^p in both sums
+(1: linear).
 """
 
 from __future__ import annotations

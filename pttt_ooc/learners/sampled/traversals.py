@@ -134,7 +134,7 @@ def external(rules, tables, player, scratch, options, weight, random, counted):
     depth, arrived, value = 0, True, 0.0
     while True:
         infoset, policy = scratch.infosets[depth], policies[depth]
-        # Arrived from above: at the player's infoset all actions are still to follow, at the opponent's a drawn one.
+        # Arrived from above: follow all actions of the player's infoset, but only a drawn one of the opponent's.
         if arrived:
             p = _arrive(rules, tables, scratch, depth, counted)
             turns[depth, 0], turns[depth, 1] = 0, infoset[2]
@@ -213,7 +213,7 @@ def outcome(rules, tables, player, scratch, options, weight, random, counted):
             for a in range(actions):
                 tables.sums[infosets[depth, 0] + a * infosets[depth, 1]] += weight * policies[depth, a] / own
         ended = _go(rules, scratch, depth, drawn)
-    # The last mover has won, or nobody; values are those of player 0.
+    # The last mover has won, or it is a draw; values are those of player 0.
     counted[0] += 1
     after = 0.0 if ended == DRAWN else (1.0 if p == 0 else -1.0)
     known = len(tables.baselines) > 0
@@ -283,7 +283,7 @@ def fixed_sampling(rules, tables, player, scratch, options, weight, random, coun
             for a in range(actions):
                 tables.sums[infosets[depth, 0] + a * infosets[depth, 1]] += weight * policies[depth, a]
         ended = _go(rules, scratch, depth, turns[depth, 0])
-    # The last mover has won, or nobody. `after` is what the player's last drawn action led to.
+    # The last mover has won, or it is a draw. `after` is what the player's last drawn action led to.
     counted[0] += 1
     after = 0.0 if ended == DRAWN else (1.0 if p == 0 else -1.0)
     sign = weight if player == 0 else -weight

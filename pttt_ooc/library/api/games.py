@@ -67,7 +67,7 @@ def tic_tac_toe(
     setup
         For each player, the squares placed before the game starts, in order.
     name
-        Default: the name that tells the rules, as in ``pttt info``.
+        Default: a name that states the rules, as in ``pttt info``.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def tic_tac_toe(
     if not isinstance(k, int) or k < 1:
         raise GameError(f"A player wins with {k!r} in a row, but k must be a whole number, at least 1.")
     _check_board(rows, columns)
-    # A game of the catalogue gets its name there; any other gets one that tells its rules.
+    # A game in the catalogue gets its name there; any other gets one that states its rules.
     placed = (tuple(setup[0]), tuple(setup[1]))
     called = name or tic_tac_toe_name(rows, columns, k, turn_rule, placed)
     return _check_game(rules.tic_tac_toe(called, rows, columns, k, turn_rule, placed))
@@ -159,7 +159,7 @@ def _check_board(rows: Any, columns: Any) -> None:
 
 
 def _check_game(rules: Game) -> Game:
-    """The game; refuse a name that no directory can have, or that belongs to other rules."""
+    """The game; refuse a name that is not fit for a directory, or that belongs to other rules."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", rules.name):
         raise GameError(f"A game cannot be called {rules.name!r}; use letters, digits, dots and dashes.")
     known = find_game(rules.name)

@@ -30,7 +30,7 @@ Table = Callable[[str], Mapping[int, float] | None]
 
 
 class ByInfoset(Protocol):
-    """What the bridge uses of a strategy: probabilities by the text of an infoset."""
+    """What the bridge needs of a strategy: probabilities by the text of an infoset."""
 
     def __getitem__(self, infoset: str) -> NDArray[np.float64]:
         """Probabilities of all squares: float64, shape (squares,)."""
@@ -110,7 +110,7 @@ def state_at(game: Game, player: int, infoset: str) -> Any:
     Raises
     ------
     StrategyError
-        If it is no infoset of the player, or no history leads there.
+        If it is not an infoset of the player, or no history leads there.
     """
     return _state_in(load_game(game), game, player, infoset)
 
@@ -186,16 +186,16 @@ class _OpponentSearch:
 def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], dict[int, float]]:
     """A policy of OpenSpiel as a function of infosets, for :meth:`Strategy.from_function`.
 
-    A table is asked by OpenSpiel's text of the infoset, any other policy at a state that :func:`state_at` finds.
+    A table is read by OpenSpiel's text of the infoset; any other policy is called at a state of :func:`state_at`.
 
     Raises
     ------
     ConfigError
         If OpenSpiel is not installed.
     GameError
-        If OpenSpiel has no such game, or there is none here for the policy's.
+        If OpenSpiel has no such game, or the policy's game has no counterpart here.
     StrategyError
-        If it is no policy, or one for another game.
+        If it is not a policy, or is for another game.
     """
     theirs = load_game(game)
     if not hasattr(policy, "action_probabilities"):
@@ -220,7 +220,7 @@ def policy_by_infoset(game: Game, player: int, policy: Any) -> Callable[[str], d
 
 
 def told_game(policy: Any) -> Game | None:
-    """The package's game for that of a policy of OpenSpiel; None if the policy does not tell.
+    """The package's game for that of a policy of OpenSpiel; None if the policy does not name it.
 
     Raises
     ------
@@ -232,14 +232,14 @@ def told_game(policy: Any) -> Game | None:
 
 
 def check_told_game(policy: Any, game: Game) -> None:
-    """Raise a StrategyError if a policy of OpenSpiel tells that it is for other rules."""
+    """Raise a StrategyError if a policy of OpenSpiel says that it is for other rules."""
     told = told_game(policy)
     if told is not None and told != game_of(load_game(game)):
         raise StrategyError(f"The policy is for {told.name}, not for {game.name}; OpenSpiel calls it {policy.game}.")
 
 
 def _table_of(policy: Any) -> Table | None:
-    """A policy that is a table, in Python or C++, as a function of OpenSpiel's texts; None if it is none."""
+    """A policy that is a table, in Python or C++, as a function of OpenSpiel's texts; None for any other."""
     from open_spiel.python.policy import TabularPolicy
 
     if type(policy) is _pyspiel().TabularPolicy:
@@ -269,7 +269,7 @@ def _name_of(game: Game) -> str:
 
 
 def information_states(game: Game, player: int, infoset: str) -> list[str]:
-    """OpenSpiel's texts of a player's infoset: one, but in classical Dark Hex one for each number of all attempts."""
+    """OpenSpiel's texts of a player's infoset: one; in classical Dark Hex, one for each total number of attempts."""
     own, board = attempts_of(infoset), ["."] * game.squares
     for square, success in own:
         board[square] = "xo"[player if success else 1 - player]

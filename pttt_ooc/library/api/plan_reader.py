@@ -1,4 +1,4 @@
-"""Plans of games whose infosets are not listed, read for questions, and what some equilibrium plays, as it was kept."""
+"""Reading of plans, for questions about games whose infosets are not listed, and of an equilibrium's kept support."""
 
 from __future__ import annotations
 

@@ -25,12 +25,21 @@ class PolicyTensor:
     ----------
     rows
         int64, shape (infosets,): node number of each row.
+    on_progress
+        Called with the share of the rows that have been read, 0 to 1.
     """
 
     dtype = np.dtype(np.float64)
 
-    def __init__(self, policy: Policy, game: Game, player: int, rows: Ints) -> None:
-        self.shape = (len(rows), game.squares)
+    def __init__(
+        self,
+        policy: Policy,
+        game: Game,
+        player: int,
+        rows: Ints,
+        on_progress: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        self.shape, self._on_progress = (len(rows), game.squares), on_progress
         self._policy, self._game, self._player, self._rows = policy, game, player, rows
 
     def __getitem__(self, part: slice) -> NDArray[np.float64]:
@@ -38,6 +47,7 @@ class PolicyTensor:
         block = np.zeros((len(texts), self._game.squares))
         for row, text in zip(block, texts.tolist(), strict=True):
             self._fill(row, text.decode("ascii"))
+        self._on_progress(part.indices(len(self._rows))[1] / len(self._rows))
         return block
 
     def _fill(self, row: NDArray[np.float64], text: str) -> None:

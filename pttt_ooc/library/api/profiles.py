@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.games.rules.play import History
 from pttt_ooc.games.structure import strategy as structure
 from pttt_ooc.library.api.strategies import Strategy
@@ -38,7 +39,7 @@ class Profile(core.PreparedProfile):
     >>> game = pttt.game("mini-2x3k2-abrupt")
     >>> profile = pttt.profile(pttt.Strategy.uniform(game, 0), pttt.Strategy.uniform(game, 1))
     >>> profile
-    Profile of mini-2x3k2-abrupt: value 0.550123, NashConv 6.67e-01
+    Profile of mini-2x3k2-abrupt: value 0.550123, NashConv 0.67
     >>> found = profile.at(0, "|0*2.")
     >>> round(found.value, 4), round(found.best_value, 4), found.fails.round(2).tolist()
     (0.5069, 1.0, [nan, 0.0, nan, 0.5, 0.0, 0.0])
@@ -47,7 +48,7 @@ class Profile(core.PreparedProfile):
     def __repr__(self) -> str:
         evaluation = self.evaluation
         where = f", in {self.directory}" if self.directory else ""
-        return f"Profile of {self.game.name}: value {evaluation.value:.6f}, NashConv {evaluation.nashconv:.2e}{where}"
+        return f"Profile of {self.game.name}: value {evaluation.value:.6f}, NashConv {gap(evaluation.nashconv)}{where}"
 
     def _repr_html_(self) -> str:
         evaluation = self.evaluation
@@ -55,7 +56,7 @@ class Profile(core.PreparedProfile):
             ("value for player 0", f"{evaluation.value:.6f}"),
             ("best response of player 0", f"{evaluation.best_response_0:.6f}"),
             ("best response of player 1", f"{evaluation.best_response_1:.6f}"),
-            ("NashConv", f"{evaluation.nashconv:.2e}"),
+            ("NashConv", gap(evaluation.nashconv)),
             ("directory", self.directory or "in memory"),
         ]
         return html_table(f"Profile of {self.game.name}", rows)
@@ -66,7 +67,7 @@ class Profile(core.PreparedProfile):
         Raises
         ------
         ImpossibleInfosetError
-            If it is no infoset of the player; one sentence says why.
+            If it is not an infoset of the player; the message says why.
         """
         return numbers(self, checked_player(player), infoset)
 

@@ -14,6 +14,7 @@ from pttt_ooc.cfr.solving import solve_run
 from pttt_ooc.cfr.solving.regret import Rule
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.files import atomic_write_text, fresh_store
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import ConfigError, StoreError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.game import Game
@@ -103,13 +104,13 @@ class Solution:
     def __repr__(self) -> str:
         where = f", in {self.directory}" if self.directory else ""
         return (
-            f"Solution of {self.game.name}: NashConv {self.nashconv:.2e} after {self.facts['iteration']} iterations of "
-            f"{self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
+            f"Solution of {self.game.name}: NashConv {gap(self.nashconv)} after {self.facts['iteration']} iterations "
+            f"of {self.facts['algorithm']}, value in {self.value_lower:.6f} .. {self.value_upper:.6f}{where}"
         )
 
     def _repr_html_(self) -> str:
         rows = [
-            ("NashConv", f"{self.nashconv:.2e}"),
+            ("NashConv", gap(self.nashconv)),
             ("value of the game", f"{self.value_lower:.6f} .. {self.value_upper:.6f}"),
             ("algorithm", self.facts["algorithm"]),
             ("iterations", self.facts["iteration"]),
@@ -121,8 +122,7 @@ class Solution:
 def load(directory: str | Path) -> Solution:
     """The solution in a directory, such as ``data/pttt-abrupt/full``.
 
-    Only its description is read at once.  The first use of a strategy maps the index from disk and reads both
-    strategies.
+    This reads only its description.  The first use of a strategy maps the index from disk and reads both strategies.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def load(directory: str | Path) -> Solution:
     game = of_record(facts["rules"]) if "rules" in facts else named_game(facts["game"])
     missing = [key for key in ("algorithm", "iteration", "nashconv", "value_lower", "value_upper") if key not in facts]
     if missing:
-        raise StoreError(f"{named.path} lacks its {missing[0]}: solve the game anew.")
+        raise StoreError(f"{named.path}: {missing[0]} is missing; solve the game again.")
     remember(game, symmetry, directory)
 
     # The strategies are read when one is first asked for.
@@ -189,11 +189,11 @@ def solve(
         A name, as in ``config.yaml``: ``"cfr"``, ``"cfr+"``, ``"linear-cfr"``, ``"dcfr"``, ``"pcfr+"``, ``"pdcfr+"``,
         ``"sapcfr+"``, ``"sapdcfr+"``, ``"hs-dcfr"``, ``"hs-pcfr+"``; or a custom :class:`Rule`.
     target_nashconv
-        Stop when the gap is at most this; 0: never stop for this.
+        Stop when the gap is at most this; with 0, never.
     directory
         Keep everything in ``directory/GAME/SYMMETRY``; after an interruption the same call continues.  Default: memory.
     symmetry
-        ``"full"``: of positions that mirror each other only one is solved.  Default: full if the game has symmetries.
+        ``"full"``: solve only one of all positions that mirror each other.  Default: full if the game has symmetries.
     on_progress
         Called after every iteration with a row as in ``Solution.rows``, if there is no directory; between evaluations
         the row has only the number of the iteration, times and speed.
@@ -230,8 +230,8 @@ def solve(
             "stopped_by": result.stopped_by,
         }
         return Solution(game, facts, result.rows, lambda: strategies)
-    # On disk: a game with a name is solved as the workflow solves it, with its index on disk too; otherwise only the
-    # solver's state is.
+    # On disk: a game with a name is solved as the workflow solves it, with its index on disk too; for any other, only
+    # the solver's state is on disk.
     if isinstance(algorithm, Rule):
         raise ConfigError("A state on disk is named by its algorithm, and a custom rule has no name; omit directory.")
     place = Path(directory) / game.name / symmetry

@@ -81,7 +81,7 @@ def iterate(
     Parameters
     ----------
     algorithm, symmetry, settings
-        See :func:`solve`; without ``target_nashconv``, ``max_iterations`` and ``max_minutes`` there is no end.
+        See :func:`solve`; without ``target_nashconv``, ``max_iterations`` and ``max_minutes`` it never ends.
 
     Returns
     -------

@@ -3,8 +3,8 @@
 A name is that of a ``.zip`` or ``.npy`` file (a tensor), an ``.h5`` file (a bundle), the directory of a solution, or
 the word ``uniform``.  Errors in a name or a header are raised before any index is built.
 
-An equilibrium of a game whose infosets are not listed is a *plan*: questions about infosets can be answered from it,
-but it has no numbers at all infosets, so that most commands refuse it.
+An equilibrium of a game whose infosets are not listed is a *plan*: it answers questions about infosets, but it does not
+have numbers at every infoset, so most commands refuse it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from pttt_ooc.disk.numbers import join_words
 from pttt_ooc.errors import ConfigError, InfosetFileError, StoreError, StrategyError, StrategyFileError
-from pttt_ooc.games.rules.catalogue import GAMES, find_game, named_game
+from pttt_ooc.games.rules.catalogue import DEFAULT_GAME, GAMES, find_game, named_game
 from pttt_ooc.games.rules.game import MOST_ENUMERATED_SQUARES, Game
 from pttt_ooc.games.structure.counts import total_infosets
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
@@ -28,7 +28,6 @@ from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.pipeline.stages.strategy_store import strategies_of
 
 Kind = Literal["uniform", "tensor", "bundle", "solution", "plan"]
-DEFAULT_GAME = "pttt-abrupt"
 _SUFFIXES: dict[str, Kind] = {".zip": "tensor", ".npy": "tensor", ".h5": "bundle"}
 _KINDS = "a strategy is a .zip, a .npy, an .h5, the directory of a solution, or the word uniform"
 
@@ -83,7 +82,7 @@ def named_strategy(name: str, player: int, infosets: Path | None = None, plans: 
     StrategyFileError, StrategyError
         If there is no such file, its kind is unknown, or its header is not a strategy's.
     ConfigError
-        If there is an infoset file, but `name` is no tensor.
+        If there is an infoset file, but `name` is not a tensor.
     """
     kind, path = _kind_of(name)
     if infosets is not None:
@@ -118,7 +117,7 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
     Raises
     ------
     ConfigError
-        If the shapes do not tell.
+        If the shapes do not show it.
     StrategyFileError, StrategyError
         See :func:`named_strategy`.
     """
@@ -133,7 +132,12 @@ def player_of(names: Sequence[str], asked_game: str | None) -> int:
                 return 0 if games[0] else 1
             if not games[0]:
                 return 0  # no player has this shape: a later check refuses it
-    raise ConfigError(f"{' and '.join(names)} may be for either player; give the player by --player.")
+    raise ConfigError(f"{' and '.join(names)} may be for either player; say whose by --player.")
+
+
+def is_of_both_players(name: str) -> bool:
+    """Whether a name stands for a strategy of each player: a solution, a bundle, or uniform play."""
+    return _kind_of(name)[0] != "tensor"
 
 
 def _kind_of(name: str) -> tuple[Kind, Path]:
@@ -158,7 +162,7 @@ def _kind_of(name: str) -> tuple[Kind, Path]:
 
 
 def check_infosets_file(path: Path) -> None:
-    """Raise an InfosetFileError if the first byte of a file shows that it is no list of infosets."""
+    """Raise an InfosetFileError if the first byte of a file shows that it is not a list of infosets."""
     if not path.is_file():
         raise InfosetFileError(f"{path}: There is no such file.")
     with open(path, "rb") as f:
@@ -182,7 +186,7 @@ def _solution_metadata(path: Path, plans: bool) -> dict[str, Any]:
 def _refuse_plan(path: Path, game: str) -> None:
     """Raise a StrategyFileError: this command needs numbers at all infosets."""
     what = f"{path}: This is a plan of {game} without a list of its infosets"
-    answers = "`pttt show`, `pttt explore` and `pttt play` answer from it"
+    answers = "`pttt show` and `pttt web` answer from it"
     if named_game(game).squares > MOST_ENUMERATED_SQUARES:
         raise StrategyFileError(f"{what}, which are too many to be listed; {answers}.")
     raise StrategyFileError(
@@ -197,7 +201,7 @@ def _refuse_plan(path: Path, game: str) -> None:
 def further_of(strategies: Sequence[NamedStrategy], game_name: str | None) -> Game:
     """The game named `game_name`; default: the game in the strategies' headers.
 
-    A solution and a bundle name their game; the shape of a tensor tells which games it fits.
+    A solution and a bundle name their game; the shape of a tensor shows which games it fits.
 
     Raises
     ------
@@ -283,7 +287,7 @@ def only_plan(named: list[NamedStrategy]) -> NamedStrategy | None:
     Raises
     ------
     StrategyFileError
-        If there are others beside it.
+        If there are other strategies.
     """
     plan = next((one for one in named if one.kind == "plan"), None)
     other = next((one for one in named if plan and (one.kind, one.path) != (plan.kind, plan.path)), None)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pttt_ooc.cfr.solving.evaluation import Evaluation, intersect
+from pttt_ooc.cfr.solving.evaluation import Evaluation, WorstCase, intersect
 from pttt_ooc.config import Config, check_listed, solving_command
 from pttt_ooc.disk.memory import MemoryNeeds, in_memory, virtual_array
 from pttt_ooc.disk.numbers import span
@@ -71,7 +71,7 @@ def reading_needs(
     Parameters
     ----------
     normalised
-        If false, probabilities stay as they are in the file where that takes no more memory; the engine scales them.
+        If false, single-precision probabilities stay as they are in the file where possible; the engine scales them.
     """
     fixed, arrays = {"rows being read": len(named) * _ROWS_BYTES}, []
     for one in named:
@@ -165,7 +165,7 @@ def _read(named: NamedStrategy, own: Index, into: Floats, rows: Ints | tuple[()]
 
 
 def rows_of(whole: Index, player: int, infosets: Path | None, into: Ints | None = None) -> Ints:
-    """Node number of each row of a tensor: in the order of a file of infosets, by default in the default order."""
+    """Node number of each row of a tensor, in the order of a file of infosets or in the default order."""
     return default_rows(whole, player, into) if infosets is None else read_infosets(whole, player, infosets, into)
 
 
@@ -179,7 +179,7 @@ def parse_interval(text: str) -> Interval:
     Raises
     ------
     ConfigError
-        If it is no interval within -1 .. 1.
+        If it is not an interval within -1 .. 1.
     """
     try:
         numbers = [float(part) for part in text.split(",")]
@@ -193,14 +193,17 @@ def parse_interval(text: str) -> Interval:
 def known_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> Interval | None:
     """The narrowest interval that is known to hold the value of the game.
 
-    Sources are the package, the given solutions and bundles, and the solutions of the game in `data`.
+    With a certificate, it is the proven value; otherwise it comes from the given solutions and bundles, and from the
+    solutions of the game in `data`.
     """
+    if (proven := reference_value(game)) is not None:
+        return proven
     intervals = [_value_in(one.metadata) for one in named]
     for symmetry in ("full", "none"):
         for results in runs_of(results_of(data, game.name, symmetry)):
             with suppress(StoreError):  # most games have not been solved here
                 intervals.append(_value_in(solution_attrs(strategies_of(results))))
-    known = reference_value(game)
+    known: Interval | None = None
     for interval in intervals:
         if interval is not None:
             known = intersect(interval, known)
@@ -216,14 +219,14 @@ def required_value(game: Game, named: Sequence[NamedStrategy], data: Path) -> In
 
 
 def best_solution(game: Game, data: Path) -> Path:
-    """The solution's directory in `data` that proves the narrowest interval for the game's value; no plan.
+    """The directory in `data` of the solution with the narrowest interval for the game's value; no plans.
 
     Raises
     ------
     StoreError
         If there is none.
     GameError
-        If there is none, as the game's infosets are not listed.
+        If there is none because the game's infosets are not listed.
     """
     found: list[tuple[float, Path]] = []
     for symmetry in ("full", "none"):
@@ -287,4 +290,16 @@ def with_value(result: Evaluation, interval: Interval | None, known: Interval | 
             f"The value of the game lies in {span(*proved, 9)}, as these strategies prove, but a "
             f"solution says {span(*known, 9)}; give the value by --game-value."
         )
-    return result.against(intersect(proved, known))
+    return result.against(intersect(known, proved))  # disjoint only by rounding: keep what was known
+
+
+def check_worst_case(found: WorstCase) -> None:
+    """Raise a ConfigError if a strategy guarantees more than the value of the game that it is measured against."""
+    if found.game_value is None:
+        return
+    value = found.game_value[1] if found.player == 0 else -found.game_value[0]
+    if found.worst_case > value + _ROUNDING:
+        raise ConfigError(
+            f"The value of the game for player {found.player} cannot be {value:.9f}: this strategy gets at least "
+            f"{found.worst_case:.9f}. Give another value by --game-value."
+        )

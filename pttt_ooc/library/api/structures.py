@@ -71,7 +71,7 @@ def configure(data: str | Path | None = None, threads: int | None = None) -> Non
             _cache.data = Path(data)
         if threads is not None and threads != _cache.threads:
             _cache.threads = threads
-            _cache.engines.clear()  # and not closed: sessions may be at work
+            _cache.engines.clear()  # but not closed: sessions may be using them
 
 
 def data_directory() -> Path:
@@ -134,7 +134,7 @@ def _timings_of(index: Index) -> tuple[Timing, Timing]:
 
 
 def checked_game(game: Game) -> Game:
-    """The argument; a GameError if it is no game."""
+    """The argument; a GameError if it is not a game."""
     if isinstance(game, str):
         raise GameError(f"Expected a game, found its name {game!r}; pttt.game({game!r}) gives the game.")
     if not isinstance(game, Game):
@@ -143,7 +143,7 @@ def checked_game(game: Game) -> Game:
 
 
 def checked_player(player: int) -> int:
-    """The argument; a ConfigError if it is no player's number."""
+    """The argument; a ConfigError if it is not a player's number."""
     if not isinstance(player, int | np.integer) or player not in (0, 1):
         raise ConfigError(f"There is no player {player!r}; players are 0 and 1.")
     return int(player)

@@ -26,8 +26,14 @@ from pttt_ooc.types import Interval
 Floats = NDArray[np.floating[Any]]
 
 
-def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
-    """Strategies in one layout, and an engine for it; the layout is folded only if all strategies are."""
+def in_one_layout(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
+    """Strategies in one layout, and an engine for it; the layout is folded only if all strategies are.
+
+    Raises
+    ------
+    StrategyError
+        If one of them is not a strategy, or they are for different games.
+    """
     wrapped = [one if isinstance(one, Strategy) else Strategy.of(checked_strategy(one)) for one in strategies]
     check_one_game(wrapped)
     if all(one.index.symmetry == "full" for one in wrapped):
@@ -36,7 +42,7 @@ def _together(*strategies: core.Strategy) -> tuple[list[Strategy], Engine]:
 
 
 def checked_strategy(value: Any) -> core.Strategy:
-    """The argument; a StrategyError if it is no strategy."""
+    """The argument; a StrategyError if it is not a strategy."""
     if not isinstance(value, core.Strategy):
         raise StrategyError(
             f"Expected a strategy, found a {type(value).__name__}; see pttt.Strategy for how to make one."
@@ -84,7 +90,7 @@ def evaluate(
     >>> round(found.value, 6), round(found.nashconv, 6)
     (0.550123, 0.666667)
     """
-    both, engine = _together(strategy0, strategy1)
+    both, engine = in_one_layout(strategy0, strategy1)
     evaluated = evaluation.evaluate(both[0], both[1], engine)
     interval = (game_value, game_value) if isinstance(game_value, int | float) else game_value
     if interval is not None and not -1 <= interval[0] <= interval[1] <= 1:
@@ -140,7 +146,7 @@ def best_response(strategy: core.Strategy) -> Response:
     >>> reply
     Best response, which gets -0.200000: Strategy of player 1 in mini-2x3k2-abrupt: 107 infosets, kept up to symmetry
     """
-    (one,), engine = _together(strategy)
+    (one,), engine = in_one_layout(strategy)
     reply = responding.best_response(one, engine)
     return Response(engine.index, reply.player, reply.strategy().probabilities, reply.value)
 
@@ -250,7 +256,7 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
     [('|', 0.8333)]
     """
     # All strategies in one layout, and checked before anything is computed.
-    wrapped, engine = _together(a, b, *([] if against is None else [against]))
+    wrapped, engine = in_one_layout(a, b, *([] if against is None else [against]))
     one, other = wrapped[0], wrapped[1]
     if one.player != other.player:
         raise StrategyError(
@@ -260,8 +266,8 @@ def compare(a: core.Strategy, b: core.Strategy, against: core.Strategy | None = 
         raise StrategyError(f"The opponent's strategy is player {one.player}'s too; name one of the other player.")
     if not isinstance(top, int) or top < 0:
         raise ConfigError(f"The number of infosets to list is {top!r}, but must be a whole number, at least 0.")
-    # The distance of the two at each infoset, weighted by the mean of their own reach: what neither plays does not
-    # count.
+    # The distance of the two at each infoset, weighted by the mean of their own reach: infosets that neither reaches
+    # do not count.
     reach = [engine.reach(one.player, each.probabilities).nodes for each in (one, other)]
     distance, infosets = _distances(one, other)
     mean = (reach[0] + reach[1]) / 2
@@ -297,7 +303,7 @@ def _value(strategy: Strategy, against: Strategy, engine: Engine) -> float:
 
 
 def _distances(a: Strategy, b: Strategy) -> tuple[Floats, NDArray[np.bool_]]:
-    """Total variation of two strategies at each node, 0 where it is no infoset; and which nodes are infosets."""
+    """Total variation of two strategies at each node, 0 where it is not an infoset; and which nodes are infosets."""
     i = a.index.players[a.player]
     distance, infosets = np.zeros(i.nodes), np.zeros(i.nodes, np.bool_)
     for v in np.flatnonzero(i.decides):

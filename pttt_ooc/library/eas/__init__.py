@@ -9,7 +9,7 @@ before they import it.  ``docs/lab/eas.md`` says what is the same and what is no
 >>> found
 EvExpl(ev0=0.37142857, expl=[1.16190476, 0.62857143])
 
-Modules: ``boards``: the five games, and what their cells are called. ``states``: a play of a game, and its
+Modules: ``boards``: the five games, and the names of their cells. ``states``: a play of a game, and its
 picture as text. ``infostates``: OpenSpiel's information-state tensors. ``treeplex``: a player's rows and arrays.
 ``kernels``: loops over them. ``traversers``: values and best responses. ``averaging``: averages of strategies.
 ``cfr``: algorithms that minimise counterfactual regret.

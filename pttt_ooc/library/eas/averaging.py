@@ -15,7 +15,7 @@ class AveragingStrategy(IntEnum):
     """How much each strategy of a series counts.
 
     ``UNIFORM``: equally. ``LINEAR``: the t-th in proportion to t. ``QUADRATIC``: to t squared. ``EXPERIMENTAL``: to
-    t^3 (t^2 - 1), so that the first does not count. ``LAST``: only the last one. ``CUSTOM``: each as much as is said.
+    t^3 (t^2 - 1), so that the first does not count. ``LAST``: only the last one. ``CUSTOM``: by a given weight.
     """
 
     UNIFORM = 0
@@ -71,9 +71,9 @@ class Averager:
         Raises
         ------
         ConfigError
-            If there is a weight but should be none, or the reverse, or it is negative or not finite.
+            If a weight is given without ``CUSTOM`` or missing with it, or is negative or not finite.
         StrategyError
-            If the array is no strategy.
+            If the array is not a strategy.
         """
         if self._averaging != AveragingStrategy.CUSTOM:
             if weight is not None:

@@ -1,9 +1,9 @@
-"""The five games, and how their cells and infosets are called.
+"""The five games, and the names of their cells and infosets.
 
 An infoset is described by the player's own attempts: the cell, then ``*`` (placed) or ``.`` (failed).
 
-In the game of the corners, player 0 has placed cell 0 and player 1 cell 8, and both know it: nobody attempts these
-cells.  So the game is played on the seven other cells, which are the squares 0 to 6 of its rules here.
+In the corner game, player 0 has placed cell 0 and player 1 cell 8.  Both know it and do not attempt these cells, so
+the game is played on the seven other cells, which are squares 0 to 6 of its rules here.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Board:
         return known + "".join(str(int(c) + self.first_cell) if c.isdigit() else c for c in text[1:])
 
     def text(self, player: int, description: str) -> str:
-        """The text of an infoset, from its description; malformed text if it is none."""
+        """The text of an infoset, from its description; malformed if the description is."""
         known = "".join(f"{cell}*" for cell in self.known[player])
         if not description.startswith(known):
             return ""
@@ -101,7 +101,7 @@ def board_of(game: Game) -> Board:
 
 
 def checked_player(player: int) -> int:
-    """The argument; a GameError if it is no player's number."""
+    """The argument; a GameError if it is not a player's number."""
     if player not in (0, 1):
         raise GameError(f"There is no player {player!r}; players are 0 and 1.")
     return int(player)

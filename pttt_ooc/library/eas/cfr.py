@@ -74,7 +74,7 @@ _FLAGS = ("alternation", "dcfr", "rmplus", "predictive")
 
 
 class _Variant:
-    """A class attribute that is a new object each time, so that nobody changes another one's."""
+    """A class attribute that is a new object each time: changing one does not change another."""
 
     def __init__(self, **settings: bool) -> None:
         self.settings = settings
@@ -88,7 +88,7 @@ CfrConf.DCFR = _Variant()  # type: ignore[assignment]
 
 
 class HasTreeplexes(Protocol):
-    """What a solver uses of a traverser."""
+    """What a solver needs of a traverser."""
 
     treeplexes: tuple[Treeplex, Treeplex]
 
@@ -133,7 +133,7 @@ class Solver:
         self._updates = 0
 
     def step(self) -> None:
-        """Update one player, the players taking turns; both with the same gradients, without alternation."""
+        """Update one player, the players taking turns; without alternation, both, from one pair of gradients."""
         players = (self._updates % 2,) if self._alternation else (0, 1)
         gradients = [self._gradient(player) for player in players]
         for player, gradient in zip(players, gradients, strict=True):

@@ -1,4 +1,4 @@
-"""OpenSpiel's information-state tensors, of ``phantom_ttt`` and ``dark_hex`` (reveal nothing), as truth values.
+"""OpenSpiel's information-state tensors, of ``phantom_ttt`` and ``dark_hex`` (reveal nothing), as booleans.
 
 First come the states of the cells, as the player knows them; then, for each own attempt, which cell it was.  Phantom
 tic-tac-toe has three blocks of nine: empty cells, player 1's marks, player 0's marks.  Dark Hex has nine states for

@@ -1,6 +1,6 @@
 """The kernels: rows to sequences and back, information-state tensors, and regrets.
 
-Those for regrets are called for the views of a slice, as in :mod:`pttt_ooc.cfr.sweep.tree`; `t` is the player's tree.
+Kernels for regrets are called for the views of a slice, as in :mod:`pttt_ooc.cfr.sweep.tree`; `t` is the player's tree.
 """
 
 import numpy as np
@@ -114,7 +114,7 @@ def _value(part, view, order, t, action):
 
 @piece
 def _expected_value(part, view, order, t, strategy):
-    """Value of an infoset to a player of the strategy."""
+    """Value of an infoset if the player follows the strategy."""
     orders, actions, start = extent(t, view)
     expected = 0.0
     for action in range(actions):
@@ -124,7 +124,7 @@ def _expected_value(part, view, order, t, strategy):
 
 @kernel
 def add_regrets(first_view, last_view, t, part, strategy, regrets):
-    """Add to regrets, and to the values of nodes, what the strategy gets."""
+    """Add each action's regret to `regrets`, and what the strategy gets to the values of nodes."""
     for view in range(first_view, last_view):
         orders, actions, start = extent(t, view)
         for order in range(orders if actions else 0):

@@ -42,7 +42,7 @@ class State:
         self._history = start(self._board.game)
 
     def clone(self) -> Self:
-        """A copy, which changes on its own."""
+        """An independent copy."""
         other = type(self)()
         other._history = self._history
         return other
@@ -129,7 +129,7 @@ class State:
 
 
 class PtttState(State, board=boards.pttt("classical")):
-    """Phantom tic-tac-toe: after a failed attempt the player goes on."""
+    """Phantom tic-tac-toe: after a failed attempt the player moves again."""
 
 
 class AbruptPtttState(State, board=boards.pttt("abrupt")):
@@ -137,7 +137,7 @@ class AbruptPtttState(State, board=boards.pttt("abrupt")):
 
 
 class DhState(State, board=boards.dark_hex("classical")):
-    """Dark Hex on nine cells: after a failed attempt the player goes on."""
+    """Dark Hex on nine cells: after a failed attempt the player moves again."""
 
 
 class AbruptDhState(State, board=boards.dark_hex("abrupt")):

@@ -33,8 +33,9 @@ class EvExpl:
     ev0
         Expected payoff of player 0.
     expl
-        For each player, how exploitable the player is: what a best response of the opponent gets, minus what the
-        opponent's own strategy gets.  At an equilibrium both are 0; their sum is NashConv.
+        For each player, what a best response of the opponent gets, minus what the opponent's own strategy gets: how
+        much the opponent can gain.  The word is exp-a-spiel's; elsewhere exploitability is measured from the value of
+        the game.  Either way, both are 0 at an equilibrium, and their sum is NashConv.
     """
 
     ev0: float
@@ -45,7 +46,7 @@ class EvExpl:
 
     @cached_property
     def gradient(self) -> tuple[Floats, Floats]:
-        """For each player, the gradient of the own payoff: float64, shape (rows, 9).
+        """For each player, the gradient of their payoff: float64, shape (rows, 9).
 
         It is with respect to the player's realization plan.  The arrays are made when they are first asked for.
         """
@@ -114,7 +115,7 @@ class Traverser:
         Raises
         ------
         StrategyError
-            If an array is no strategy: its shape is another one, a cell that may not be attempted has a probability,
+            If an array is not a strategy: its shape is wrong, a cell that may not be attempted has a probability,
             or a sum differs from 1 by more than 1e-6.
         """
         plans = [t.plan(t.read(s)) for t, s in zip(self.treeplexes, (strat0, strat1), strict=True)]
@@ -148,9 +149,9 @@ class Traverser:
         return self.treeplexes[checked_player(player)].row_of(infoset_desc)
 
     def parent_index_and_action(self, player: int, row: int) -> tuple[int, int]:
-        """The row of the infoset before, and the cell that was attempted there.
+        """The row of the previous infoset, and the cell that was attempted there.
 
-        The first row has no infoset before: it gives row 0, and the player's cell on the board, or else 255.
+        The first row has no previous infoset: it gives row 0, and the player's cell on the board, or 255 without one.
         """
         return self.treeplexes[checked_player(player)].parent(row)
 
@@ -171,7 +172,7 @@ class Traverser:
         return self.treeplexes[checked_player(player)].is_valid(strategy)
 
     def new_averager(self, player: int, avg_strategy: AveragingStrategy) -> Averager:
-        """An average of a player's strategies, without any strategy yet."""
+        """An average of a player's strategies, still empty."""
         return Averager(self.treeplexes[checked_player(player)], AveragingStrategy(avg_strategy))
 
     def cfr_solver(self, cfr_conf: CfrConf) -> Solver:
@@ -180,7 +181,7 @@ class Traverser:
 
 
 class PtttTraverser(Traverser, board=boards.pttt("classical"), solver=PtttCfrSolver):
-    """Phantom tic-tac-toe: after a failed attempt the player goes on."""
+    """Phantom tic-tac-toe: after a failed attempt the player moves again."""
 
 
 class AbruptPtttTraverser(Traverser, board=boards.pttt("abrupt"), solver=AbruptPtttCfrSolver):
@@ -188,7 +189,7 @@ class AbruptPtttTraverser(Traverser, board=boards.pttt("abrupt"), solver=AbruptP
 
 
 class DhTraverser(Traverser, board=boards.dark_hex("classical"), solver=DhCfrSolver):
-    """Dark Hex on nine cells: after a failed attempt the player goes on."""
+    """Dark Hex on nine cells: after a failed attempt the player moves again."""
 
 
 class AbruptDhTraverser(Traverser, board=boards.dark_hex("abrupt"), solver=AbruptDhCfrSolver):

@@ -69,7 +69,7 @@ class Treeplex:
 
     @property
     def sequences(self) -> int:
-        """Number of sequences, the empty one apart."""
+        """Number of sequences, without the empty one."""
         return self._index.players[self.player].sequences
 
     # -----------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class Treeplex:
         return int(self._row_of_node[node])
 
     def parent(self, row: int) -> tuple[int, int]:
-        """The row of the infoset before, and the cell attempted there; 0 and the last cell known for the first row."""
+        """The previous infoset's row, and the cell attempted there; first row: 0, and the last known cell or 255."""
         description = self.description(row)
         cell = int(description[-2]) if description else NO_ACTION
         return (self.row_of(description[:-2]) if row else 0), cell
@@ -128,12 +128,12 @@ class Treeplex:
         Parameters
         ----------
         strategy
-            Shape (rows, 9): an array, or what numpy makes one of.
+            Shape (rows, 9): an array, or what numpy converts to one.
 
         Raises
         ------
         StrategyError
-            If the shape is another one, or at the first row that is no distribution over legal cells.
+            If the shape is wrong, or at the first row that is not a distribution over legal cells.
         """
         array = np.asarray(strategy)
         if array.shape != (len(self), CELLS):
@@ -155,7 +155,7 @@ class Treeplex:
         return out
 
     def is_valid(self, strategy: ArrayLike) -> bool:
-        """Whether :meth:`read` takes the array; as in exp-a-spiel, only its size matters, not its shape."""
+        """Whether :meth:`read` accepts the array; as in exp-a-spiel, only its size matters, not its shape."""
         array = np.asarray(strategy)
         if array.size != len(self) * CELLS:
             return False

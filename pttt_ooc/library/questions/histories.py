@@ -130,7 +130,7 @@ def has_won(side, marks):
 
 @kernel
 def _needed_squares(own, k, mine, marks):
-    """Squares that the opponent may attempt now, for the player to fail as required; -1 if it is too late.
+    """Squares that the opponent may attempt now if the player is to fail as required; -1 if it is too late.
 
     The player has made `k` attempts.  The opponent places at most one mark in a turn.  Without a constraint, the result
     is all squares.
@@ -213,7 +213,7 @@ def walk(own, side, probabilities, alike, some):
         made[0], arrived = _go_on(own, depth, side.setup)
     rest[0] = -1  # not computed yet
     while depth >= 0:
-        # The player's attempts had other outcomes than in the infoset: back.
+        # The player's attempts had other outcomes than in the infoset: go back.
         if made[depth] < 0:
             depth -= 1
             continue

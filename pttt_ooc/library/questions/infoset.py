@@ -50,7 +50,7 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player.
+        If it is not an infoset of the player.
     """
     attempts = pack_attempts(profile.index, player, infoset)
     mine, side = profile.players[player], profile.sides[player]
@@ -60,12 +60,12 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     legal = legal_squares(profile.game, player, attempts)
     found = histories(profile.strategies[1 - player], attempts)
     reached = float(found.reach.sum())
-    # Q: the values of the nodes after each attempt, and the games that it wins at once, where it does not fail.
+    # Q: the values of the nodes after each attempt, and the games that it wins at once if it does not fail.
     fails = found.reach @ (found.marks[:, None] >> np.arange(profile.game.squares) & 1)
     wins = _winning(profile.game, player, attempts, legal) * (reached - fails)
     values = _after(profile, player, attempts, legal, mine.values) + wins
     best_values = _after(profile, player, attempts, legal, mine.best_values) + wins
-    # The value follows the strategy, the best value the best of the actions. All of these are still times the
+    # The value is the strategy's mean of Q, the best value its maximum. All of these are still multiplied by the
     # opponent's reach.
     value, best = float(row @ values), float(best_values[list(legal)].max())
     own = float(own_reach(side, mine.probabilities, attempts.squares, attempts.placed))
@@ -76,7 +76,7 @@ def numbers(profile: PreparedProfile, player: int, infoset: str) -> Numbers:
     def on_legal(of_squares: SquareArray) -> SquareArray:
         return np.where(is_legal, of_squares, np.nan)
 
-    # Expected values are given that the opponent comes here; regrets stay counterfactual.
+    # Expected values are conditional on reaching the infoset; regrets stay counterfactual.
     divisor = reached or np.nan  # no reach: no expected value
     return Numbers(
         player=player,
@@ -136,7 +136,7 @@ def following(profile: PreparedProfile, player: int, infoset: str, square: int |
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player.
+        If it is not an infoset of the player.
     GameError
         If the square cannot be attempted there.
     """
@@ -159,8 +159,7 @@ def following(profile: PreparedProfile, player: int, infoset: str, square: int |
     for each in chosen:
         for placed in (False, True):
             after = PackedAttempts(np.append(attempts.squares, each), attempts.placed | placed << each)
-            # An outcome without an infoset after it and without reach is listed only if some history allows it;
-            # otherwise the rules do not.
+            # An outcome with no infoset after it and no reach is listed only if some history allows it.
             decides = is_infoset(sides[0], after)
             happens = float(reach[each, int(placed)].sum())
             if not decides and not happens:
@@ -187,7 +186,7 @@ def earlier(index: Index, player: int, infoset: str) -> tuple[str, ...]:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player.
+        If it is not an infoset of the player.
     """
     attempts = pack_attempts(index, player, infoset)
     parts = [PackedAttempts(attempts.squares[:n], attempts.placed) for n in range(len(attempts.squares) + 1)]
@@ -217,7 +216,7 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player.
+        If it is not an infoset of the player.
     StrategyError
         If the strategy is the player's own, or for another game.
     """
@@ -226,11 +225,11 @@ def beliefs(index: Index, opponent: Strategy, player: int, infoset: str, boards:
     found = posterior.found
     mine = attempts.placed | game.setup_mask(player)
     by_board = np.bincount(found.marks, weights=posterior.weight, minlength=1 << game.squares).astype(np.float64)
-    # For each square, whether it is marked on each board: so the sums over boards tell where marks and empty squares
-    # are.
+    # For each square, whether it is marked on each board; sums over boards give the probabilities of marks and of empty
+    # squares.
     marked = np.arange(len(by_board)) >> np.arange(game.squares)[:, None] & 1
     held = (mine >> np.arange(game.squares) & 1)[:, None]
-    # The likeliest boards, equal ones by their numbers.
+    # The likeliest boards; equal ones by their numbers.
     there = np.flatnonzero(by_board)
     likeliest = there[np.lexsort((there, -by_board[there]))][:boards].tolist()
     # How many attempts the opponent has made.
@@ -260,7 +259,7 @@ def drawn_infoset(index: Index, opponent: Strategy, player: int, infoset: str, n
 
 
 def _posterior(index: Index, opponent: Strategy, player: int, infoset: str) -> tuple[PackedAttempts, float, _Posterior]:
-    """The attempts of an infoset, the opponent's reach of it, and the histories; arbitrary ones if that is zero."""
+    """The attempts of an infoset, the opponent's reach of it, and its histories: all consistent ones if that is 0."""
     game = index.game
     if opponent.player == player or opponent.index.game != game:
         raise StrategyError(

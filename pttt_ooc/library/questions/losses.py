@@ -67,7 +67,7 @@ class Loss:
 
     @property
     def costliest(self) -> int:
-        """The square whose attempt costs most, its probability considered; the lowest of equal ones."""
+        """The square whose attempt costs most, weighted by its probability; the lowest of equal ones."""
         return max(range(len(self.losses)), key=lambda s: self.probabilities[s] * (self.losses[s] or 0.0))
 
     @property
@@ -170,7 +170,7 @@ def find_losses(
         # Read the details now: the next slice overwrites this one.
         details = _Details(strategy, reference, arrays, s, n)
         listed += [details.of(*one) for one in found]
-        # Keep the largest; from then on only what is larger than the least of them is looked at.
+        # Keep the largest; from then on, look only at losses larger than the least of them.
         listed = sorted(listed, key=lambda one: (-abs(one.loss), one.infoset))[:top]
         ranking.least = abs(listed[-1].loss) if len(listed) == top and top else 0.0
     total = float(by_depth[::-1].sum())

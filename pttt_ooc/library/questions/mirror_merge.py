@@ -1,7 +1,7 @@
 """An infoset merged with its mirror images.
 
 The merged numbers are exact for any pair of strategies.  They are conditional on the game reaching one of the mirror
-images, and are written for the infoset itself.  With the joint reach w of the images g I of an infoset I,
+images, and refer to the squares of the infoset itself.  With the joint reach w of the images g I of an infoset I,
 
     p(a | I) = sum over g of w(g I) p(g a | g I) / sum over g of w(g I)
 
@@ -67,7 +67,7 @@ def merge_infoset(
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the player.
+        If it is not an infoset of the player.
     """
     game = profile.game
     attempts = pack_attempts(profile.index, player, infoset)
@@ -81,7 +81,7 @@ def merge_infoset(
     symmetric = profile.index.symmetry == "full"  # all images are alike
     group = keeps if symmetric else list(of_symmetry)
     found = {of_symmetry[g]: numbers(profile, player, of_symmetry[g]) for g in group}
-    # The weights w(g I), and the mean of the numbers by them, each square brought back from its image.
+    # The weights w(g I), and the weighted mean of the numbers, each square mapped back from its image.
     weights = _weights([found[of_symmetry[g]] for g in group])
     together = _numbers(found[own], [found[of_symmetry[g]] for g in group], group, weights)
     # Reach and regrets are sums over the different images.
@@ -89,12 +89,12 @@ def merge_infoset(
     facts = list(found.values())
     reach, joint = count * sum(n.own_reach for n in facts), count * sum(n.joint_reach for n in facts)
     regrets = _mean([count * len(facts) * found[of_symmetry[g]].regrets for g in group], group, np.ones(len(group)))
-    # Beliefs with all boards, since the likeliest of the mean need not be those of one image.
+    # Beliefs with all boards: the likeliest of the mean may not be the likeliest of one image.
     believed = {
         text: beliefs(profile.index, profile.strategies[1 - player], player, text, boards=_ALL) for text in found
     }
     classes = _classes(together.legal, keeps)
-    # Of a class, the first square stands for all.
+    # The first square of a class stands for all.
     chosen = next((one[0] for one in classes if square in one), square)
     return MergedInfoset(
         images,

@@ -42,7 +42,8 @@ class Mistakes:
     game, player
         Name of the game, and the strategy's player.
     exploitability
-        How far its worst case is below the value of the game, which is taken as the middle of `game_value`.
+        What it loses against an opponent who knows it: the value of the game, which is taken as the middle of
+        `game_value`, minus its worst case.
     own
         Its losses at its own infosets against the equilibrium strategy.
     openings

@@ -1,8 +1,8 @@
-"""Two sparse plans with the pure rule elsewhere, prepared for questions: nothing is listed, on boards of any size.
+"""Two sparse plans with the pure rule elsewhere, prepared for questions: without a list, on boards of any size.
 
-Every number is found when it is asked for, by following the attempts of one infoset.  Where the opponent's strategy
-brings no game, there is no value and no belief.  Values of best responses are found where at most
-:data:`MOST_REPLIED_SQUARES` squares are left: beyond that a search may take minutes.
+Every number is computed when it is asked for, by following the attempts of one infoset.  An infoset that the opponent's
+strategy never reaches has no value and no beliefs.  Values of best responses are computed where at most
+:data:`MOST_REPLIED_SQUARES` squares are left: with more, a search may take minutes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pttt_ooc.library.questions.mirror_merge import MergedInfoset, image
 from pttt_ooc.types import Attempts
 
 _BOUNDS_MB = 48
-_REACHED = 4096  # infosets that are known to be ones
+_REACHED = 4096  # texts that are known to be infosets
 
 
 class PlanPair:
@@ -50,7 +50,7 @@ class PlanPair:
         self._rules: RuleTables = rule_tables(game)
         self._strategies = tuple(CompleteStrategy(self._rules, player, plan) for player, plan in enumerate(plans))
         self._values: dict[int, InfosetValues] = {}
-        self._reached: dict[tuple[int, str], Attempts] = {}  # infosets to which games come: they need no check
+        self._reached: dict[tuple[int, str], Attempts] = {}  # infosets that games reach: they need no check
 
     def with_reply(self, *players: int) -> PlanPair:
         """The pair with the best responses of `players` instead of their plans.
@@ -85,7 +85,7 @@ class PlanPair:
         Raises
         ------
         ImpossibleInfosetError
-            If it is no infoset of the player.
+            If it is not an infoset of the player.
         """
         return self._strategies[player].probabilities(self._attempts(player, infoset))
 
@@ -131,8 +131,8 @@ class PlanPair:
     def beliefs(self, player: int, infoset: str, boards: int = 10) -> Beliefs:
         """What the player believes about the board; errors as :meth:`row`.
 
-        Where the opponent brings no game, probabilities are NaN at squares that the player has not attempted, and there
-        are no boards: all histories that fit are not listed.
+        Where the opponent's reach is 0, probabilities are NaN at squares that the player has not attempted, and there
+        are no boards, as this class does not list all consistent histories.
         """
         attempts = self._attempts(player, infoset)
         found = self._of(player).fitting(attempts)
@@ -201,13 +201,13 @@ class PlanPair:
         return Outcome(square, placed, probability, self._text(player, after), decides, *shares)
 
     def decides(self, player: int) -> float:
-        """The probability that a player decides at all."""
+        """The probability that a player ever decides."""
         return float(self._of(player).fitting(()).reach.sum())
 
     def next_infosets(self, player: int, infoset: str, square: int) -> dict[str, float]:
         """The infosets at which the player may decide next after an attempt, with their probabilities.
 
-        They are given that a game comes to `infoset`; errors as :meth:`row`.
+        They are conditional on reaching `infoset`; errors as :meth:`row`.
         """
         attempts = self._attempts(player, infoset)
         found, before = {}, float(self._of(player).fitting(attempts).reach.sum())

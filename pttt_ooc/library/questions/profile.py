@@ -215,7 +215,7 @@ def name_of(strategies: tuple[Strategy, Strategy], index: Index) -> str:
     BLAKE2b, 16 bytes, in hex.
     """
     total = hashlib.blake2b(digest_size=16)
-    total.update(repr((FORMAT_VERSION, index.game, index.symmetry)).encode())
+    total.update(f"({FORMAT_VERSION!r}, {index.game.rules}, {index.symmetry!r})".encode())
     for strategy in strategies:
         numbers = np.ascontiguousarray(strategy.probabilities)
         total.update(repr((strategy.index.symmetry, numbers.dtype.str, len(numbers))).encode())

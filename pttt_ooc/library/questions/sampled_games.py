@@ -18,7 +18,7 @@ def row_at(strategy: Strategy, infoset: str) -> SquareArray:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the strategy's player.
+        If it is not an infoset of the strategy's player.
     """
     return _row(strategy, pack_attempts(strategy.index, strategy.player, infoset))
 
@@ -29,7 +29,7 @@ def choose(strategy: Strategy, infoset: str, rng: np.random.Generator) -> int:
     Raises
     ------
     ImpossibleInfosetError
-        If it is no infoset of the strategy's player.
+        If it is not an infoset of the strategy's player.
     """
     return _draw_attempt(row_at(strategy, infoset), rng)
 

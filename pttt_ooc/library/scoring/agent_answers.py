@@ -20,10 +20,10 @@ from pttt_ooc.pipeline.files.infosets import BLOCK_ROWS, infoset_tables, infoset
 from pttt_ooc.pipeline.files.tensors import tensor_rows
 
 Report = Callable[[str, float], None]
-"""Called with what is done and the finished share, 0 to 1."""
+"""Called with what is being done and the finished share, 0 to 1."""
 
-_TOLD = 4096  # infosets that a policy is asked one after the other until it is told how far that is
-_SUM = 1e-3  # how far from 1 the sum of numbers may be that are meant as probabilities
+_TOLD = 4096  # infosets that a policy answers one by one between two reports of progress
+_SUM = 1e-3  # how far from 1 the sum of an agent's probabilities may be
 
 
 def _silent(what: str, share: float) -> None:
@@ -74,7 +74,7 @@ class AgentTensor:
         Raises
         ------
         StrategyError
-            If the agent's answers are no strategy.
+            If the agent's answers are not a strategy.
         """
         infostates = self._infostates.of(nodes)
         tried = infostates[:, self._attempts].reshape(len(nodes), -1, self.shape[1])
@@ -129,7 +129,7 @@ class StrategyTensor:
 
 
 class ToldTensor:
-    """A policy of OpenSpiel as a tensor that tells how far it is; the policy's errors become sentences."""
+    """A policy of OpenSpiel as a tensor that reports its progress; the policy's errors become sentences."""
 
     dtype = np.dtype(np.float64)
 
@@ -147,7 +147,7 @@ class ToldTensor:
 
 
 class GreedyTensor:
-    """A tensor of probabilities, which have been checked, with 1 in place of the highest of each row."""
+    """A tensor of checked probabilities, with 1 in place of the highest of each row, 0 elsewhere."""
 
     dtype = np.dtype(np.float64)
 

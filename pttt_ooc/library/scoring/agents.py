@@ -31,7 +31,7 @@ from pttt_ooc.library.scoring.checkpoints import (
 )
 
 _NASHBENCH = ("observation", "legal_action_mask")  # the parameters of its policies
-_STRATEGIES = (".npy", ".h5")  # files that are no agent, but a strategy; a zip may be either
+_STRATEGIES = (".npy", ".h5")  # files that hold a strategy, not an agent; a zip may hold either
 _OTHERS = (str(Path(__file__).parents[2]), sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<frozen")
 
 
@@ -44,7 +44,7 @@ class Member:
     agent
         The object that a person gave.
     weight
-        Its probability before the game, in proportion.
+        Its probability of being drawn, in proportion.
     """
 
     agent: Any
@@ -56,7 +56,7 @@ def find_agent(name: str) -> Any:
 
     Returns
     -------
-    The object, or None if the name has no such form: it may be that of a strategy.
+    The object, or None if the name has no such form: it may name a strategy.
 
     Raises
     ------
@@ -112,14 +112,14 @@ def _module(name: str) -> Any:
 
 @contextmanager
 def errors_of(what: str, kind: type[PtttError] = StrategyError) -> Iterator[None]:
-    """Around code that somebody else wrote: its errors as a sentence that ends with their place in that code.
+    """Run code that somebody else wrote; turn its errors into a sentence that ends with their place in that code.
 
     Parameters
     ----------
     what
         The beginning of the sentence.
     kind
-        What is raised.  Errors of this package are passed on as they are.
+        The error to raise.  Errors of this package are passed on as they are.
     """
     try:
         yield
@@ -132,7 +132,7 @@ def errors_of(what: str, kind: type[PtttError] = StrategyError) -> Iterator[None
         if isinstance(error, ModuleNotFoundError) and error.name:
             missing = sentence(f"its import{place}", [error.name.partition(".")[0]])
             raise kind(f"{what}: {missing}") from error
-        said = str(error).strip().partition("\n")[0].rstrip(" .")  # libraries write whole pages
+        said = str(error).strip().partition("\n")[0].rstrip(" .")  # some libraries write whole pages
         raise kind(f"{what}: {type(error).__name__}{said and ': '}{said}{place}.") from error
 
 
@@ -166,12 +166,12 @@ def members_of(agent: Any, player: int) -> list[Member]:
 
 
 def told_game_of(agents: Iterable[Any]) -> Game | None:
-    """The game that agents tell, as OpenSpiel's policies do; None if none does.
+    """The game that agents name, as OpenSpiel's policies do; None if none does.
 
     Raises
     ------
     ConfigError
-        If they tell several games.
+        If they name several games.
     GameError
         If there is no such game here.
     """
@@ -250,7 +250,7 @@ def _check_parameters(agent: Any, takes: tuple[str, ...]) -> None:
 
 
 def wants_player(agent: Any) -> bool:
-    """Whether a function takes the player, too: its third parameter, or one of this name."""
+    """Whether a function also takes the player: as its third parameter, or as one of this name."""
     takes = parameters_of(agent)
     return "player" in takes or len(takes) == 3
 
@@ -277,7 +277,7 @@ def _of_nashbench(policy: Any) -> Observe:
 
 
 def _of_torch(network: Any, torch: Any) -> Observe:
-    # What the first matrix takes is what the network takes; a network without one gets information states.
+    # A network takes what its first matrix takes; one without a matrix gets information states.
     parameters = list(network.parameters())
     size = next((int(one.shape[1]) for one in parameters if one.ndim == 2), None)
 

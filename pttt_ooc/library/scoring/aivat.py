@@ -1,20 +1,20 @@
 """The score of an agent that can only be played: AIVAT.
 
-The agent plays against a known strategy *e*, as player 0 and as player 1.  Against *e* it faces a game of one player
-with known chances.  Let *V(I)* be the value of infoset *I* against *e* if a best response goes on, and *Q(I, a)* that
+The agent plays against a known strategy *e*, as player 0 and as player 1.  Against *e* it faces a one-player game with
+known chances.  Let *V(I)* be the value of infoset *I* against *e* if a best response plays on, and *Q(I, a)* that
 of attempt *a*.  Both are exact, and fixed before the first game.  A game in which the agent attempts *a1, a2, ...* at
 *I1, I2, ...* gives the estimate
 
     X  =  V(first)  -  (V(I1) - Q(I1, a1))  -  (V(I2) - Q(I2, a2))  -  ...
 
-of the agent's expected payoff.  It is the payoff minus what luck brought: after an attempt, the difference between the
+of the agent's expected payoff.  It is the payoff minus luck: after an attempt, the difference between the
 value of what happened and *Q* is luck, whose expectation is 0.  So X is unbiased, whatever the agent does.  Chances
 are taken over everything that the agent does not see: the opponent's marks, failures, and probabilities.  That is AIVAT
 with imaginary observations (Burch, Schmid, Moravcik, Morrill and Bowling 2018, "AIVAT: a new variance reduction
 technique for agent evaluation in imperfect information games", AAAI), where the heuristic is exact.
 
-If *e* is an equilibrium, what an agent loses in both seats is at most its exploitability: an opponent who knows the
-agent gets at least as much as *e*.
+If *e* is an equilibrium, what an agent loses in both seats is at most its mean exploitability: an opponent who knows
+the agent gets at least as much as *e*.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from pttt_ooc.library.scoring.agents import errors_of
 from pttt_ooc.library.scoring.players import PlayedAgent, played_agent
 
 CONFIDENCE = 0.95
-"""Of all intervals."""
+"""Of every interval."""
 
 LEAST_GAMES = 20
-"""Fewer games give no interval that is worth the name."""
+"""An interval from fewer games would mean little."""
 
 FEW_LOSSES = 10
-"""Where fewer games than this have a loss, the interval is not to be trusted: rare losses may not have come up."""
+"""If fewer games than this have a loss, do not trust the interval: rare losses may not have occurred."""
 
-_ROUNDING = 1e-6  # values of a solution in single precision are that exact; smaller losses are none
+_ROUNDING = 1e-6  # the error of values from a solution in single precision; smaller losses count as 0
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ class GamesScore:
     games
         Number of games, half of them in each seat.
     loss
-        Payoff that the agent loses for each game, both seats together, by AIVAT: half of minus the sum of the payoffs
-        as player 0 and as player 1.  Against any strategy it is at most the exploitability.
+        Payoff that the agent loses per game, averaged over both seats, by AIVAT: minus half the sum of its payoffs as
+        player 0 and as player 1.  Against any strategy it is at most the mean exploitability.
     payoff_0, payoff_1
         The agent's expected payoff in each seat, by AIVAT.
     plain_loss, plain_payoff_0, plain_payoff_1
-        The same, by averages of payoffs.
+        The same, by plain averages of payoffs.
     best_0, best_1
         What a best response would get in each seat; exact.
     plain_games
@@ -153,14 +153,14 @@ def score_by_games(
     Parameters
     ----------
     opponents
-        Strategies of players 0 and 1, best an equilibrium: the agent plays against the second as player 0, and against
-        the first as player 1.
+        Strategies of players 0 and 1, ideally an equilibrium: the agent plays against the second as player 0, and
+        against the first as player 1.
     agent
         See :func:`pttt_ooc.library.scoring.players.played_agent`; or a mapping from players to agents.
     games
         Number of games, half of them in each seat.
     seed
-        Of the opponents' draws, and of those of agents that tell probabilities.
+        For the opponents' draws, and for those of agents that give probabilities.
 
     Raises
     ------
@@ -194,8 +194,8 @@ def score_by_games(
     def both(of_seats: NDArray[np.float64]) -> tuple[Estimate, Estimate, Estimate]:
         return estimate(-of_seats.mean(axis=0)), estimate(of_seats[0]), estimate(of_seats[1])
 
-    # A loss is minus the mean of a pair's payoffs. The width of an interval falls with the root of the number of games:
-    # so plain averaging needs more by the square of the ratio.
+    # A loss is minus the mean of a pair's payoffs. The width of an interval falls with the root of the number of games,
+    # so plain averaging needs more games by the square of the ratio of widths.
     by_aivat, by_average = both(estimates), both(payoffs)
     best = np.array(heuristic.best)[:, None]
     width = by_aivat[0].standard_error

@@ -1,6 +1,6 @@
 """Agents in files of other people's programs: ONNX, Stable-Baselines3, CleanRL.
 
-Their libraries are optional (the extra ``scoring``).  A network says by the size of its input what it takes:
+Their libraries are optional (the extra ``scoring``).  The size of its input shows what a network takes:
 information states, or the observations of the package's PettingZoo environments.
 """
 
@@ -30,7 +30,7 @@ _WHITE, _BLACK, _STATES = 3, 5, 9  # of a cell of Dark Hex: player 1's mark, pla
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """An agent in a file that says itself what its numbers are.
+    """An agent in a file that says what its numbers are.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ def inputs_of(infostates: NDArray[np.bool_], squares: int, player: int, size: in
     Parameters
     ----------
     size
-        None: the network does not say, and gets information states.
+        None: the network does not say, so it gets information states.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def inputs_of(infostates: NDArray[np.bool_], squares: int, player: int, size: in
 
 
 def read_checkpoint(path: Path) -> Observe | None:
-    """The agent in a file; None if the file is of no kind known here.
+    """The agent in a file; None if the kind of file is unknown.
 
     Raises
     ------
@@ -134,13 +134,13 @@ def _check_file(path: Path) -> None:
 
 @contextmanager
 def _reading(path: Path, kind: str) -> Iterator[None]:
-    """Each library has errors of its own for a damaged file; `kind` is what it should be."""
+    """Turn a library's errors for a damaged file into a ConfigError; `kind`: what it should be."""
     try:
         yield
     except ModuleNotFoundError:
         raise
     except Exception as error:
-        said = str(error).strip().partition("\n")[0].rstrip(" .")  # libraries write whole pages
+        said = str(error).strip().partition("\n")[0].rstrip(" .")  # some libraries write whole pages
         raise ConfigError(f"{path}: It cannot be read as {kind} ({type(error).__name__}: {said}).") from error
 
 
@@ -208,7 +208,7 @@ def _is_of_stable_baselines(path: Path) -> bool:
         with zipfile.ZipFile(path) as archive:
             return {"data", "policy.pth"} <= {*archive.namelist()}
     except zipfile.BadZipFile:
-        return False  # who reads strategies says so
+        return False  # the strategy reader says so
 
 
 def _stable_baselines(path: Path) -> Observe:

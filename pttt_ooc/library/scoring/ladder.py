@@ -25,7 +25,7 @@ class LadderPlace:
     Attributes
     ----------
     place
-        One more than the number of rows with a smaller exploitability.
+        One more than the number of rows with a smaller mean exploitability.
     rows
         Number of rows of the game, this agent not among them.
     """
@@ -51,12 +51,12 @@ def rank_rows(rows: Sequence[Record], game: str) -> list[list[Record]]:
     groups: dict[str, list[Record]] = {}
     for row in (r for r in rows if r["game"] == game):
         groups.setdefault(record_key({**row, "seed": None}), []).append(row)
-    return sorted(groups.values(), key=lambda group: (exploitability_of(group), group[0]["agent"]))
+    return sorted(groups.values(), key=lambda group: (mean_exploitability_of(group), group[0]["agent"]))
 
 
-def exploitability_of(group: Sequence[Record]) -> float:
-    """Of a row: the mean over its seeds."""
-    return mean(float(row["exploitability"]) for row in group)
+def mean_exploitability_of(group: Sequence[Record]) -> float:
+    """A row's mean over its seeds."""
+    return mean(float(row["mean_exploitability"]) for row in group)
 
 
 def settings_text(row: Record) -> str:
@@ -74,7 +74,7 @@ def budget_text(row: Record) -> str:
     return f"{row['budget']:g} s" if row["budget"] else f"{row['limit']:,} it." if row.get("limit") else ""
 
 
-def place_of(game: str, exploitability: float, rows: Sequence[Record] | None = None) -> LadderPlace | None:
+def place_of(game: str, mean_exploitability: float, rows: Sequence[Record] | None = None) -> LadderPlace | None:
     """The place of an agent; None if the ladder does not have the game.
 
     Parameters
@@ -83,5 +83,5 @@ def place_of(game: str, exploitability: float, rows: Sequence[Record] | None = N
         Lines of records; default: those of the package.
     """
     groups = rank_rows(read_records() if rows is None else rows, game)
-    better = sum(exploitability_of(group) < exploitability - _SAME for group in groups)
+    better = sum(mean_exploitability_of(group) < mean_exploitability - _SAME for group in groups)
     return LadderPlace(better + 1, len(groups)) if groups else None

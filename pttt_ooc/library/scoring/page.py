@@ -8,6 +8,7 @@ from typing import Any
 
 import pttt_ooc
 from pttt_ooc.disk.files import atomic_write_text
+from pttt_ooc.games.rules.catalogue import exact_value
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import first_infoset
 from pttt_ooc.library.api.strategies import Strategy
@@ -18,7 +19,7 @@ from pttt_ooc.library.scoring.ladder import (
     LadderPlace,
     agent_name,
     budget_text,
-    exploitability_of,
+    mean_exploitability_of,
     place_of,
     rank_rows,
     read_records,
@@ -45,7 +46,7 @@ def write_page(
     Parameters
     ----------
     names
-        The agents' names, player 0's and player 1's; the page leaves their folders out if that is clear.
+        The agents' names, player 0's and player 1's; the page leaves their folders out unless only these differ.
     found, strategies
         From :func:`.scores.score_strategies`.
     opponents
@@ -55,12 +56,13 @@ def write_page(
     """
     game = strategies[0].game
     both = agent_mistakes(found, strategies, opponents[1], memory_mb) if opponents and found.game_value else ()
-    place = place_of(found.game, found.exploitability)
+    place = place_of(found.game, found.mean_exploitability)
     page = render_page(
         "score.html.j2",
         "library.scoring",
         names=_titles(names),
         score=found,
+        proven=exact_value(game),
         place=place,
         rungs=rungs_of(found, place),
         sides=[side_of(game, one) for one in both],
@@ -85,19 +87,20 @@ def rungs_of(found: Score, place: LadderPlace | None) -> list[dict[str, Any]]:
             "agent": agent_name(group[0]),
             "settings": settings_text(group[0]),
             "budget": budget_text(group[0]),
-            "exploitability": exploitability_of(group),
+            "mean_exploitability": mean_exploitability_of(group),
             "own": False,
         }
         for group in groups
     ]
     if place is not None:
-        own = {"agent": "this agent", "settings": "", "budget": "", "exploitability": found.exploitability, "own": True}
+        own = {"agent": "this agent", "settings": "", "budget": "", "own": True}
+        own["mean_exploitability"] = found.mean_exploitability
         rows.insert(place.place - 1, own)
     return rows
 
 
 def side_of(game: Game, mistakes: Mistakes) -> dict[str, Any]:
-    """What the page tells of one player's strategy."""
+    """What the page says about one player's strategy."""
     setup = len(game.setup[mistakes.player])
     root = first_infoset(game, mistakes.player)
     by_opening = [

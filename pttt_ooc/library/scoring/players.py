@@ -50,12 +50,12 @@ def played_agent(game: Game, player: int, agent: Any, manner: Manner, rng: np.ra
         ``restart()`` and ``step(state)``.  Or any agent of :func:`pttt_ooc.library.scoring.scores.agent_strategy`,
         whose attempts are then drawn.
     rng
-        For the attempts of agents that tell probabilities.
+        For the attempts of agents that give probabilities.
 
     Raises
     ------
     ConfigError
-        If it is no agent.
+        If it is not an agent.
     """
     members = members_of(agent, player)
     seats = [_seat(game, player, member, manner, rng) for member in members]
@@ -85,7 +85,7 @@ def _seat(game: Game, player: int, member: Member, manner: Manner, rng: np.rando
 
 
 class _Silent:
-    """A seat that needs no news."""
+    """A seat that ignores :meth:`see`."""
 
     def begin(self) -> None:
         pass
@@ -132,12 +132,12 @@ class _Known(_Silent):
 
 
 class _Asked(_Silent):
-    """An agent that tells probabilities, asked for one infoset.
+    """An agent that gives probabilities, asked for one infoset.
 
     Parameters
     ----------
     rows
-        Node numbers of infosets, int64, to an array with a row of numbers for each of them.
+        Takes node numbers of infosets, int64; returns an array with a row of numbers for each.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Agents with a memory: infosets in depth-first order, so that a state is carried from each to the next.
 
 The default order of infosets is by number of attempts, then by the text.  So the infosets after a run of neighbours
-are a run of neighbours, too.  A block of infosets is asked; then the infosets after it, block by block, each with all
-that follows, before the block's neighbours.  So at most one block for each number of attempts is in memory.
+are a run of neighbours, too.  The agent answers a block of infosets; then the infosets after it, block by block, each
+with all that follows; then the block's neighbours.  So at most one block for each number of attempts is in memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pttt_ooc.library.scoring.checkpoints import Answers
 from pttt_ooc.pipeline.files.infosets import infoset_texts
 from pttt_ooc.pipeline.files.tensors import RowWriter
 
-_CHARACTERS = 2  # of an attempt: its square, and what came of it
+_CHARACTERS = 2  # of an attempt: its square and its outcome
 _FAILED = ord("!")
 
 
@@ -53,7 +53,7 @@ def write_recurrent(index: Index, player: int, agent: Any, manner: Manner, rows:
     ConfigError
         If the game begins with marks on the board.
     StrategyError
-        If the agent's numbers are no strategy.
+        If the agent's numbers are not a strategy.
     """
     if index.game.setup != ((), ()):
         raise ConfigError(
@@ -66,7 +66,7 @@ def write_recurrent(index: Index, player: int, agent: Any, manner: Manner, rows:
 
 
 class _Asker(AgentTensor):
-    """Asks for numbers that are already there, for the sake of the checks and of what is done with numbers."""
+    """Takes numbers that are already there, to check and convert them as those of any agent."""
 
     def __init__(self, index: Index, player: int, manner: Manner) -> None:
         self.numbers: Any = None
@@ -86,7 +86,7 @@ class _Walk:
     def texts(self, depth: int, start: int, count: int) -> NDArray[np.bytes_]:
         """The texts of some infosets with `depth` attempts, in ascending order; fewer at the end.
 
-        A failed attempt is marked by a character before that of a placed one, as the default order has it.
+        The character of a failed attempt sorts before that of a placed one, as in the default order.
         """
         stop = min(start + count, int(self._starts[depth + 1]))
         found = infoset_texts(self._index, self._player, self._rows[start:stop])

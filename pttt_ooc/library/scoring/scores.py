@@ -38,7 +38,7 @@ _WAITING = 3  # blocks of answers in memory: one is being made, one waits, one i
 
 @dataclass(frozen=True)
 class Score:
-    """Exploitability of an agent, exact up to rounding.
+    """How much an agent loses to opponents who know it, exact up to rounding.
 
     Attributes
     ----------
@@ -46,8 +46,9 @@ class Score:
         Name of the game.
     version
         ``"stochastic"``: as the agent mixes; ``"greedy"``: always its most probable square.
-    exploitability
-        Half of NashConv, as the field's papers plot it.
+    mean_exploitability
+        The mean of its exploitabilities as player 0 and as player 1, which is half of NashConv.  OpenSpiel, and the
+        papers that plot this number, call it exploitability.
     nashconv
         The sum of both best responses' values.
     value
@@ -55,7 +56,8 @@ class Score:
     best_response_0, best_response_1
         What a best response of player 0 gets against the agent as player 1, and the reverse.
     exploitability_0, exploitability_1
-        How far each player's worst case is below the value of the game; None if that is not known.
+        What it loses as each player against an opponent who knows it: the value of the game minus its worst case; None
+        if that value is not known.
     game_value
         The interval that holds the value of the game.
     infosets
@@ -64,7 +66,7 @@ class Score:
 
     game: str
     version: str
-    exploitability: float
+    mean_exploitability: float
     nashconv: float
     value: float
     best_response_0: float
@@ -129,15 +131,15 @@ def score(
     game_value
         The interval that holds the value of the game; default: the best known one.
     memory_mb
-        A limit for the package's own memory, MB: what it does not hold is mapped from files in the data directory.  The
-        game's engine keeps the number of threads that the limit allows.  What the agent itself needs comes on top.
+        A limit for the package's own memory, MB: what does not fit is mapped from files in the data directory.  The
+        game's engine keeps the number of threads that the limit allows.  The agent's own memory comes on top.
 
     Raises
     ------
     StrategyError
-        If the agent's answers are no strategy; the message names the infoset.
+        If the agent's answers are not a strategy; the message names the infoset.
     ConfigError
-        If it is no agent.
+        If it is not an agent.
     MemoryBudgetError
         If the limit is too small; the message says what is enough.
     """
@@ -154,7 +156,7 @@ def score_strategies(
     game_value: Interval | None = None,
     memory_mb: float = math.inf,
 ) -> tuple[Score, tuple[Strategy, Strategy]]:
-    """Like :func:`score`; with the agent's strategies, in double precision and without symmetry."""
+    """:func:`score`, and the agent's strategies, in double precision and without symmetry."""
     members = [members_of(agent, player) for player in (0, 1)]
     index, engine, manner = index_of(game), engine_of(game), Manner(outputs, greedy, block, report)
     wanted = score_arrays(index, mixture=any(len(mine) > 1 for mine in members))
@@ -201,9 +203,9 @@ def agent_strategy(
         parameter is called ``observations`` gets in their place what the package's PettingZoo environment shows, int8,
         shape (infosets, squares, 2); a torch module that takes 2 numbers for each square, too.  A function of
         ``(observation, legal_action_mask)`` is a policy of nashbench: a function of JAX for one infoset, whose
-        observation is one-hot for the player, then the infostate.  An agent with a memory
-        is one of :func:`pttt_ooc.library.scoring.recurrent.write_recurrent`.  A list of pairs of
-        a weight and an agent is a mixture: one agent is drawn before the game.  Realization plans are averaged.
+        observation is one-hot for the player, then the infostate.  For an agent with a memory, see
+        :func:`pttt_ooc.library.scoring.recurrent.write_recurrent`.  A list of pairs of a weight and an agent is a
+        mixture: one agent is drawn before the game.  Realization plans are averaged.
     outputs
         What the answers are: ``"probabilities"``, or ``"logits"``, whose softmax over the legal squares is taken.
     greedy
@@ -216,18 +218,18 @@ def agent_strategy(
     Raises
     ------
     StrategyError
-        If the agent's answers are no strategy; the message names the infoset.
+        If the agent's answers are not a strategy; the message names the infoset.
     ConfigError
-        If it is no agent.
+        If it is not an agent.
     """
-    # A mixture has several members, whose realization plans are averaged; else there is one.
+    # A mixture has several members, whose realization plans are averaged; any other agent has one.
     members, engine = members_of(agent, player), engine_of(game)
     arrays = in_memory(score_arrays(engine.index, mixture=len(members) > 1))
     return _strategy(engine, player, members, Manner(outputs, greedy, block, report), arrays)
 
 
 def _needed_bytes(index: Index, members: list[list[Member]], block: int) -> dict[str, int]:
-    """Bytes in memory besides the arrays, by purpose: of blocks, and of the strategies that were given as such."""
+    """Bytes in memory besides the arrays, by purpose: blocks, and agents that were given as strategies."""
     size, squares = board_of(index.game).infostate_size, index.game.squares
     asked = size * (1 + 4) + squares * (2 + 4 * 8)  # infostates, also as float32; legal squares; steps of the answers
     blocks = min(block, BLOCK_ROWS) * asked + _WAITING * BLOCK_ROWS * squares * 8
@@ -282,6 +284,6 @@ def _write(index: Index, player: int, member: Member, manner: Manner, rows: Ints
     else:
         source, manner = AgentTensor(index, player, observer(agent), manner, rows), manner._replace(greedy=False)
     strategy_from_tensor(index, player, source, rows, source="The agent", into=into)
-    if manner.greedy:  # of numbers that have been checked
+    if manner.greedy:  # after the numbers have been checked
         greedy = GreedyTensor(StrategyTensor(Strategy(index, player, into), rows))
         strategy_from_tensor(index, player, greedy, rows, source="The agent", into=into)

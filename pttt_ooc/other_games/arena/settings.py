@@ -71,7 +71,7 @@ class Trainings(Section):
     claim: str = Field(description="The claim, in words.")
     game: str = Field(description="K-in-a-row, with its options: mnk or infinite.")
     learner: Literal["table", "patterns"] = Field(
-        default="table", description="As `pttt arena train` or as `pttt arena train-patterns`."
+        default="table", description="As `pttt arena train` or as `pttt lab train-patterns`."
     )
     games: int = Field(ge=1, description="Games of each training.")
     seeds: int = Field(default=5, ge=2, description="The number of trainings.")

@@ -18,6 +18,7 @@ def pages(directory: Path, games_directory: Path | None = None) -> Pages:
         title="The arena",
         parts=("pttt_ooc.other_games.arena.pages.part:parts",),
         answerer=("pttt_ooc.other_games.arena.pages.game_service:answerer", str(directory)),
+        page="/arena/play",
     )
 
 

@@ -35,8 +35,8 @@ def environment(text: str, render_mode: str | None = None) -> Any:
     Notes
     -----
     An observation has two arrays.  ``observation``, int8, shape (actions, 2): column 0 has a 1 for each action that the
-    observer has made, column 1 for each action of the opponent; in a phantom game column 1 has the observer's failed
-    attempts.  For secret goals see :class:`~.hidden_games.SecretGoalsEnvironment`.
+    observer has made, column 1 for each action of the opponent; in a phantom game these are the observer's marks and
+    failed attempts.  For secret goals see :class:`~.hidden_games.SecretGoalsEnvironment`.
     ``action_mask``, int8, shape (actions,): 1 for each legal action; all zero if the observer is not to move.  The
     winner gets 1, the loser -1.  An illegal action loses the game.
     """

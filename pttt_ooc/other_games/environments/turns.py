@@ -21,18 +21,18 @@ class TurnEnvironment(AECEnv):  # type: ignore[misc]
     Parameters
     ----------
     name
-        Of the game.
+        The name of the game.
     actions
-        Their number.
+        The number of actions.
     shape, most
-        Of an observation, and the greatest number in it; the least is 0.
+        The shape of an observation, and the greatest number in it; the least is 0.
     render_mode
         None or ``"ansi"``.
 
     Raises
     ------
     ConfigError
-        If the mode is another one.
+        If there is no such mode.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "is_parallelizable": False}

@@ -4,7 +4,7 @@ A bot runs in a process of its own behind walls: ``launcher``, ``runner`` and ``
 alone. The first builds the walls, the second calls the bot, the third reads its file.  None imports the package;
 ``python2_semantics`` runs beside the second, and ``source_remarks`` beside the third.
 
-Modules: ``walls`` (what a bot sees), ``system_calls`` (what it may do, and what the kernel says of the rest),
+Modules: ``walls`` (what a bot sees), ``system_calls`` (what it may do, and the kernel's notices of the rest),
 ``launcher``, ``runner`` (with the board that bots get), ``function_runner`` (for files with a function),
 ``python2_semantics`` (what converted programs mean), ``source_reader``, ``source_remarks`` (differences of Python 2 and
 3, formal rules), ``clock`` (of a move), ``walled_process`` (a process behind walls, and its messages), ``bot_programs``

@@ -13,7 +13,7 @@ from pttt_ooc.other_games.extreme.walls import ExtremeError
 
 TENS = 10  # own moves of a group
 STAYS = 8
-"""Plies after a move in which a loss must not be made good, if it is to count."""
+"""A loss counts only if it is not made good in this many plies after the move."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,12 @@ class Turn:
 
     @property
     def drop(self) -> float:
-        """Loss of the chance to win."""
+        """How much the chance to win fell."""
         return self.before - self.after
 
 
 def turning_point(found: Sequence[Step], chances: Sequence[float], player: int) -> Turn | None:
-    """The own move with which a player's chance fell most, for as long as `STAYS` plies; None if it never did.
+    """The move after which a player's own chance fell most for `STAYS` plies; None if it never fell.
 
     A loss that the next plies make good does not count: the opponent did not see the answer either.
 
@@ -234,7 +234,7 @@ class MoveTimes:
     Attributes
     ----------
     first, last
-        Numbers of the own moves in a match, from 1.
+        The numbers of the group's first and last own moves in a match, from 1.
     moves
         How many moves there were.
     mean, median, longest

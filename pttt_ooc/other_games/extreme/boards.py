@@ -13,7 +13,7 @@ _MOVE = re.compile(r"\s*[\[(]?\s*([0-9])\s*[,.\s]\s*([0-9])\s*[,.\s]\s*([0-9])\s
 
 
 def read_move(text: str) -> Cell | None:
-    """A move as a person types it: ``(0, 4, 4)``, ``0 4 4``, ``0,4,4`` or ``0.4.4``; None if it is none."""
+    """A move as a person types it: ``(0, 4, 4)``, ``0 4 4``, ``0,4,4`` or ``0.4.4``; None if it is no move."""
     found = _MOVE.fullmatch(text)
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 

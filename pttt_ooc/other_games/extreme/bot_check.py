@@ -1,4 +1,4 @@
-"""The check of a bot that is handed in: does it load, and does it play ten moves, or the whole games of a guess?"""
+"""The check of a bot that is handed in: does it load and play ten moves, or whole games to settle its version?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pttt_ooc.other_games.extreme.match import BotMatch, play_match
 ENOUGH = 10
 """Moves that a bot must play."""
 MOST_TRIALS = 8
-"""Positions that are tried with a bot."""
+"""Maximum number of hard positions that a bot is tried in."""
 BREAKS = "BREAKS THE FORMAL RULES"
 """The message of a bot that plays, but is refused."""
 
@@ -115,7 +115,7 @@ def check(
     one, found = version.program, version.games or []
     if not found or any(not match.message and not _is_enough(match, side) for side, match in enumerate(found)):
         found = trial_games(one, conditions, _is_enough, tell)
-    # The report tells of the first game that the bot has lost by its own fault, or of its game as x.
+    # The report is about the first game that the bot has lost by its own fault, or about its game as x.
     failed = [match for side, match in enumerate(found) if has_forfeited(match, side)]
     first = failed[0] if failed else found[0]
     side = found.index(first)
@@ -127,7 +127,7 @@ def check(
         for position in hard_positions(match.as_json(), own, conditions.time_limit)
     ]
     trials = () if failed else try_positions(one, conditions, former)
-    # Formal rules are told in any case, and are a reason to refuse only where `strict` says so.
+    # Breaches of formal rules are reported in any case, and are a reason to refuse only with `strict`.
     python, broken = first.pythons[side], breaches_of(one)
     refused = strict and broken and not failed
     return Finding(

@@ -30,7 +30,7 @@ MOVES = 2 * 81
 SHOWN_MOVE = 200
 """Characters that are kept of an answer that is no move."""
 STALLS = 3
-"""Maximum that a bot gets back in a match for waits in the system, which it can cause, in limits for a move."""
+"""For waits in the system, which it can cause, a bot gets back at most its load limit and so many move limits."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class BotForfeitError(CaughtError):
 
 
 def shown_move(answer: Mapping[str, Any]) -> str:
-    """The move that a bot has answered, as text that can be stored, where it is none."""
+    """A bot's answer as text that can be stored, where it is no move."""
     return plain(answer.get("shown", answer.get("move")), SHOWN_MOVE)
 
 
@@ -122,8 +122,7 @@ class BotProcess:
     conditions
         How it is run.
     stopping
-        Once it is set, nobody waits for the bot any more, and the methods raise a
-        :class:`~.clock.StoppedError`.
+        Once it is set, the methods wait no longer for the bot, and raise a :class:`~.clock.StoppedError`.
     runner
         The file that runs the program, and further files that it needs.
     more
@@ -260,7 +259,7 @@ class BotProcess:
 
 
 # ---------------------------------------------------------------------------------------------
-# Modules that a course allows beside Python's own: a bot that imports one which is missing here has no fault
+# Modules that a course allows beside Python's own: a bot that imports one which is missing here is not at fault
 
 _MISSING = r"(?:ModuleNotFoundError|ImportError): No module named '?({})\b"
 

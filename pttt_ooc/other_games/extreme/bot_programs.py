@@ -1,7 +1,7 @@
 """Bots as files: their texts, read behind walls, and which Python runs them.
 
-No process of ours parses, decodes or converts a stranger's source.  A file is stored and sent as it was handed in.  The
-file itself runs, or its conversion in memory.
+Only a process behind walls parses, decodes or converts a stranger's source.  A file is stored and sent as it was handed
+in.  The file itself runs, or its conversion in memory.
 """
 
 from __future__ import annotations

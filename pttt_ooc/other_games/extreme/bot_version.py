@@ -18,10 +18,10 @@ from pttt_ooc.other_games.extreme.source_remarks import LOST, MOVES
 MOST = 20
 """Maximum lines that a warning names."""
 FEW, LONG = 3, 10.0
-"""Own moves after which a game that tells the version of Python is left, if they took so many seconds together."""
+"""A game that settles the version of Python is left after so many own moves, if they took so many seconds together."""
 
 Tell = Callable[[BotMatch, int], None]
-"""Told a match and a bot's side after each of its moves."""
+"""Called with a match and a bot's side after each of its moves."""
 _SEED, _SHOWN = 2019, 300  # of the random moves; characters of an error
 
 
@@ -47,10 +47,11 @@ class Settled:
 def settle_version(program: BotProgram, conditions: Conditions, tell: Tell | None = None) -> Settled:
     """The bot with its version of Python.
 
-    If its text does not tell, it plays two games in each version, as x and as o, against the same random moves.  It is
-    written in the version in which it plays both to the end.  If there is none, in the one in which it makes more
-    moves; if these are equal, or both versions play to the end, in the likelier one: that of names which only one
-    version has, else Python 3.  A bot that uses its time is left after few moves, see `LONG`.
+    If its text leaves two versions, it plays two games in each, as x and as o, against the same random moves; in the
+    second only if it fails in the one that the text makes likelier, or if the text says nothing.  It is taken to be
+    written in the version in which it plays both to the end, or else in the one in which it makes more moves.  If these
+    are equal, or both versions play to the end, the likelier version counts: the one that names in the text point to,
+    else Python 3.  A bot that uses its time is left after few moves, see `LONG`.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def trial_games(
     Parameters
     ----------
     enough
-        Called with the match and the bot's side after each move: whether the game is left.
+        Called with the match and the bot's side after each move; returns whether to leave the game.
     tell
         Called after each move of the bot.
     """
@@ -173,7 +174,7 @@ def _differing(program: BotProgram, best: int, played: dict[int, list[BotMatch]]
     for side in (0, 1):
         both = [games[side] for games in played.values()]
         one, two = ([move.cell for move in match.moves if move.player == side] for match in both)
-        if not all(match.message for match in both):  # left after few moves, perhaps not after as many
+        if not all(match.message for match in both):  # one was left early: only moves that both made are compared
             one, two = one[: len(two)], two[: len(one)]
         if one != two:
             same = next(

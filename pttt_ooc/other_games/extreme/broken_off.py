@@ -1,7 +1,7 @@
 """Matches that the machine breaks off: they are tried again, a few times, and then drawn by rule.
 
-What the machine did is blamed on no bot, and no bot holds up the others: before a match is drawn by rule, our own bots
-must be able to play on this machine.  If not even they can, nothing is decided, and somebody must look after it.
+No bot is blamed for what the machine did, and no bot holds up the others.  Before a match is drawn by rule, our own
+bots must be able to play on this machine.  If they cannot, nothing is decided, and somebody must repair the machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Result = TypeVar("_Result")
 
 
 class UnableError(ExtremeError):
-    """The machine can run no bots at all now, or has lost their files: somebody must look after it."""
+    """The machine can run no bots at all now, or has lost their files: somebody must repair it."""
 
 
 def check_machine(conditions: Conditions, stopping: threading.Event | None = None) -> None:
@@ -71,7 +71,7 @@ def try_match(
     Parameters
     ----------
     name
-        Of the match among the tries.
+        The match's name among the tries.
     play
         Plays it; raises a StoppedError if it is broken off because `stopping` was set.
     conditions
@@ -82,7 +82,7 @@ def try_match(
     StoppedError
         If `stopping` was set; then the try does not count.
     UnableError
-        If the machine can run no bots at all now, or has lost their files; nor does that count.
+        If the machine can run no bots at all now, or has lost their files; this try does not count either.
     MachineError
         If it has failed, and is to be tried again.
     StoreError
@@ -116,7 +116,7 @@ def play_if_able(play: Callable[[], _Result], conditions: Conditions, stopping: 
         return play()
     except StoppedError:
         raise
-    except Exception:  # it counts only on a machine that can run bots
+    except Exception:  # this counts only on a machine that can run bots
         check_machine(conditions, stopping)
         raise
 

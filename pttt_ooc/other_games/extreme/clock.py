@@ -18,7 +18,7 @@ _STATE_SECONDS = 0.001  # seconds between two looks at whether a process got a p
 
 
 class StoppedError(CaughtError):
-    """Nobody waits for the answer any more."""
+    """The wait for an answer was ended."""
 
 
 class Meter:
@@ -80,7 +80,7 @@ class Clock:
     stalls
         Seconds that may still be given back for waits in the system, which a bot can cause.
     stopping
-        Nobody waits for the answer any more once it is set; None: somebody always does.
+        Ends the wait for the answer once it is set; None: the wait is not ended.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Clock:
         Raises
         ------
         StoppedError
-            If nobody waits for the answer any more.
+            If the wait for the answer was ended.
         """
         if self._stopping is not None and self._stopping.is_set():
             raise StoppedError

@@ -36,7 +36,7 @@ def free_cores() -> list[int]:
 
 
 def cores_with_memory(memory_mb: int) -> list[int]:
-    """As many of :func:`free_cores` as free memory holds matches now; at least one.
+    """As many of :func:`free_cores` as there is memory for matches now; at least one.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def taken_core(cores: Sequence[int], stopping: threading.Event | None = None) ->
     Parameters
     ----------
     stopping
-        Ends the waiting when it is set; then there is no core.
+        Ends the wait when it is set; then there is no core.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def _take_core(cores: Sequence[int], stopping: threading.Event | None) -> tuple[
         directory.mkdir(mode=0o700)
     if directory.is_symlink() or directory.stat().st_uid != os.getuid():
         raise PermissionError(errno.EPERM, f"{directory} belongs to somebody else")
-    turn = _wait_for_lock([directory / "turn"], stopping)  # else who has just given a core back would take it again
+    turn = _wait_for_lock([directory / "turn"], stopping)  # else the one that gave a core back would take it again
     if turn is None:
         return None
     with turn:
@@ -86,7 +86,7 @@ def _take_core(cores: Sequence[int], stopping: threading.Event | None) -> tuple[
 
 
 def _wait_for_lock(files: Sequence[Path], stopping: threading.Event | None) -> IO[bytes] | None:
-    """One of the files, locked, once one of them can be."""
+    """Wait until one of the files can be locked; returns it."""
     while stopping is None or not stopping.is_set():
         for path in files:
             file = open(path, "ab")  # noqa: SIM115  (closed by who gets it)

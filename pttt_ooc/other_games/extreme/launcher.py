@@ -76,7 +76,7 @@ def _separate() -> None:
 
 def _furnish(root: str, shown: list[list[str]]) -> None:
     """Make the bot's file system at `root`; `shown` has pairs of a path outside and a path inside."""
-    os.umask(0o022)  # nobody has to find the way, also where the referee keeps its files private
+    os.umask(0o022)  # the user `nobody` needs access, also where the referee keeps its files private
     _mount("none", "/", None, _RECURSIVE | _PRIVATE)
     # They are opened first, as the new root hides what is below its place.
     links = {source: os.readlink(source) for source, _ in shown if os.path.islink(source)}
@@ -163,7 +163,7 @@ def _become_bot(spec: dict[str, Any], status: int) -> None:
     try:
         _die_with_parent()
         with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")  # where memory ends, the kernel takes it from bots first
+            file.write("1000")  # when memory runs out, the kernel ends bots first
         if spec["walls"]:
             _furnish("/tmp", spec["shown"])
             _become_nobody()

@@ -150,9 +150,9 @@ def play_match(
 ) -> BotMatch:
     """Play one match.  If the machine breaks it off, bots play it again, a few times, and the log says so.
 
-    A program that may be Python 2 or 3 is taken for the likelier one; :mod:`.bot_version` settles it before.  Where a
-    Python 2.7 is installed that lacks a module which a program imports before its first move, the match begins anew
-    with the program converted.
+    A program that may be Python 2 or 3 is taken for the likelier one; :mod:`.bot_version` settles it before.  If the
+    Python 2.7 here lacks a module that a program imports before its first move, the match begins anew with the program
+    converted.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def _play_moves(
         match.moves.append(move)
         if watch and not watch(match):
             return None
-    # Who wins has all points; else the small boards that were won give them.
+    # The winner has all points; without one, the small boards that were won give them.
     winner, match.message = referee.result()
     if match.message == "WON":
         player = FLAGS.index(winner)
@@ -316,7 +316,7 @@ def _play_moves(
 
 
 def _check_answer(answer: dict[str, Any], board: BigBoard) -> Cell:
-    """The cell that a bot has answered; a BotForfeitError if it is none, or the bot has changed its board."""
+    """The cell that a bot has answered; a BotForfeitError if it is no cell, or the bot has changed its board."""
     if answer.get("big") != [*board.big_boards_status] or answer.get("small") != [*board.small_boards_status]:
         raise BotForfeitError("MODIFIED THE BOARD", "After its move, the board was not as before.")
     move = answer.get("move")
@@ -340,7 +340,7 @@ def check_walls() -> None:
     MissingExtraError
         If the Python binding of libseccomp is missing.
     ExtremeError
-        With the reason, and the option that allows bots without walls.
+        If not; it says why, and which option allows bots without walls.
     """
     check_extra("extreme", "The wall around bots")
     bot = BotProgram("nobody.py", "class Nobody:\n    def move(self, *_): pass\n", (3,), "")

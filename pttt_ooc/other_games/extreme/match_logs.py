@@ -1,5 +1,5 @@
-"""The logs of matches in a directory: ``matches/`` has a file of JSON for each match, there when it has been played,
-and ``curves/`` the strong bot's evaluation of each position.
+"""The logs of matches in a directory: ``matches/`` has a file of JSON for each match that has been played, and
+``curves/`` the strong bot's evaluation of each position.
 """
 
 from __future__ import annotations

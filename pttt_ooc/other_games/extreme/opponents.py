@@ -34,7 +34,7 @@ class HouseBot:
     settings
         Attributes of its class that differ.
     seconds
-        For a move, or less if the limit is short; None: it needs no time.
+        Seconds for a move, or fewer if the limit is short; None: it needs no time.
     """
 
     key: str

@@ -31,7 +31,7 @@ def bots_of(config: ExtremeConfig) -> list[str]:
 
 
 def draw(config: ExtremeConfig, directory: Path) -> None:
-    """Make the tournament, or check that the one that is there is this one; write ``draw.json``.
+    """Make the tournament, or check that the existing one is the same; write ``draw.json``.
 
     Raises
     ------

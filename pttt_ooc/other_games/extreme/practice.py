@@ -1,7 +1,7 @@
 """A practice league on disk: the latest bots of all teams and the package's own play each other without end.
 
-Nothing of it counts for marks.  :mod:`.practice_record` describes the directory.  What a match is about is in its log
-alone, so that a match that was cut off leaves nothing behind, and another one is played in its place.
+Nothing of it counts for marks.  :mod:`.practice_record` describes the directory.  All facts about a match are in its
+log alone, so that a match that was cut off leaves nothing behind, and another one is played in its place.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Practice:
             self._programs[made.name, self._ours[-1].digest] = made
         known, there = PracticeRecord.read(directory), logged_matches(directory)
         self._next = max([known.next_number if known else 1, *(pairing.pool + 2 for pairing in there)])
-        # With another time limit, who forfeited by time begins anew.
+        # With another time limit, all bots begin anew: forfeits by time no longer count.
         there_before = [*known.teams.values()] if known and known.time_limit == limit else []
         self.record = PracticeRecord(directory, limit, self._next, there_before)
         self._update(self._theirs())
@@ -104,7 +104,7 @@ class Practice:
         cores: Sequence[int],
         stopping: threading.Event,
     ) -> bool:
-        """Play the match that is due; returns whether there was one.
+        """Play the match that is due; returns whether there was one between latest bots.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Practice:
         Bots that are not playing just now come first.  Among pairs that have met as often as each other, the one with
         the bot that has played least comes first: that is how a new bot begins to play soon.  Two of the package's own
         bots meet a quarter as often, so that their ratings can be told apart; and not at all without a team's bot.
-        Whose matches the machine has broken off meet later, and after the last try not at all.
+        Pairs whose matches the machine has broken off meet later, and after the last try not at all.
         """
         # How often each two have met, matches under way included, by who began; and who plays just now.
         tried = {name: len(found.reasons) for name, found in self.record.tries.all().items()}
@@ -247,7 +247,7 @@ class Practice:
             for pair in combinations([bot.key for bot in able], 2)
             if failed_tries(pair) < self.record.tries.most and {*pair} not in meeting
         ]
-        # Of the best pair, the bot begins that has begun less often.
+        # In the best pair, the bot that has begun less often begins.
         for first, second in sorted(pairs, key=rank)[:1]:
             begins = (first, second) if begun[first, second] <= begun[second, first] else (second, first)
             return Pairing(STAGE, self._next - 1, *begins)
@@ -302,7 +302,7 @@ def results(bots: Iterable[PracticeBot], matches: Sequence[PracticeMatch]) -> li
     """The bots with their results, the strongest first; the ones without a rating come last.
 
     Ratings are those of :func:`pttt_ooc.other_games.arena.matches.statistics.ratings`.  Bots that matches do not
-    connect with most of the others have none.
+    connect with most of the others have no rating.
 
     Parameters
     ----------

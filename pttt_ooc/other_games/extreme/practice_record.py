@@ -49,7 +49,7 @@ class PracticeBot(Team):
     won, drawn, lost
         Its matches, by points.
     forfeits
-        How many of those it lost it forfeited.
+        How many of its lost matches it forfeited.
     history
         Pairs of a time, in seconds since 1970, and the rating that it had since, of whatever version, the oldest first:
         the last one in each period of :data:`PERIOD` seconds in which it changed; at most :data:`KEPT`.
@@ -135,7 +135,7 @@ class PracticeRecord(MatchLogs):
     teams
         All bots by key.
     tries
-        Of the matches of two versions that the machine has broken off, by :func:`tried_name`.
+        The tries of matches of two versions that the machine has broken off, by :func:`tried_name`.
     """
 
     def __init__(
@@ -217,12 +217,12 @@ class PracticeRecord(MatchLogs):
         return [match for pairing in known if isinstance(match := self.played_match(pairing), PracticeMatch)]
 
     def is_current(self, match: PracticeMatch) -> bool:
-        """Whether a match was played by the latest versions, with the time limit of now."""
+        """Whether a match was played by the latest versions, with the present time limit."""
         bots = (self.teams[match.pairing.first], self.teams[match.pairing.second])
         return match.time_limit == self.time_limit and match.digests == tuple(bot.digest for bot in bots)
 
     def given_up(self) -> list[tuple[PracticeBot, PracticeBot, Sequence[str]]]:
-        """The bots whose latest versions do not meet any more, as the machine broke their matches off, and why."""
+        """Bots whose latest versions meet no more because the machine broke their matches off, and why it did."""
         found = {name: one.reasons for name, one in self.tries.all().items() if len(one.reasons) >= TRIES}
         pairs = combinations(self.teams.values(), 2) if found else ()
         return [(one, other, found[name]) for one, other in pairs if (name := tried_name((one, other))) in found]

@@ -355,7 +355,7 @@ class _Hash:
 
 
 def _changes_of(name: str, real: Any) -> dict[str, Any]:
-    """The names in a module that Python 2 has otherwise."""
+    """The names in a module that differ in Python 2."""
     if name == "time":
         return {"clock": real.process_time}
     if name == "math":
@@ -394,7 +394,7 @@ def _changes_of(name: str, real: Any) -> dict[str, Any]:
 
 
 def _changes_of_renamed(name: str, real: Any) -> dict[str, Any]:
-    """The names in a module that has another name now, or is a part of several."""
+    """The names in a module of Python 2 that is renamed, split or merged in Python 3."""
     if name in ("urllib", "urllib2"):
         merged: dict[str, Any] = {}
         for part in ("parse", "request", "error", "response"):
@@ -455,7 +455,7 @@ _MODULES = {
     "whichdb": "dbm",
     "xmlrpclib": "xmlrpc.client",
 }
-"""The modules that Python 2 has otherwise, or under other names, and what they are now."""
+"""The modules that differ in Python 2, or have other names there, and what they are now."""
 
 
 class _Builtins(types.ModuleType):

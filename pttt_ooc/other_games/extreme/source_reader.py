@@ -1,8 +1,8 @@
 """Reads a stranger's source in a process of its own behind walls: text, version of Python, conversion from Python 2.
 
 This file runs beside ``runner.py``: ``python source_reader.py IN OUT``.  It gets one message with the file, and answers
-with three, so that a step that takes too long loses only itself: text and versions of Python, the conversion, and
-remarks: what was converted, where Python 2 and 3 differ, and formal rules that it breaks.  Only a file that may be
+with three, so that a step that takes too long loses only its own answer: text and versions of Python, the conversion,
+and remarks: what was converted, where Python 2 and 3 differ, and formal rules that it breaks.  Only a file that may be
 Python 2 gets the second.
 """
 
@@ -39,7 +39,7 @@ _ONLY_3 = {
 }
 _SYNTAX_3 = (ast.JoinedStr, ast.Nonlocal, ast.AnnAssign, ast.AsyncFunctionDef, ast.NamedExpr, ast.YieldFrom, ast.Match)
 _NOT_KEPT = "/dev/null/grammar"
-"""A path that nobody can make, not even root: a directory in its place would stop all conversions."""
+"""A path that cannot be made, even by root: a directory in its place would stop all conversions."""
 _FIXERS = (
     "except exec funcattrs metaclass methodattrs ne next nonzero numliterals paren print raise repr sys_exc throw "
     "tuple_params types"
@@ -63,8 +63,8 @@ def text_of(content: bytes) -> str:
 def dialect(source: str) -> tuple[tuple[int, ...], str, bool]:
     """The versions of Python that a text may be written in, likelier first; the reason; whether its text tells.
 
-    What only one version accepts is written in that.  Else the first line (``#!/usr/bin/python2``) decides, or names
-    that only one version has make it the likelier.
+    A text that only one version accepts is written in it.  Else the first line (``#!/usr/bin/python2``) decides, or
+    names that only one version has make it the likelier.
     """
     try:
         tree = ast.parse(source)
@@ -99,7 +99,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _has_annotations(tree: ast.AST) -> bool:
-    """Whether functions have types, or parameters by keyword only, or ``super()`` has no arguments."""
+    """Whether functions have annotations or keyword-only parameters, or ``super()`` has no arguments."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
@@ -126,7 +126,7 @@ def convert_source(source: str) -> str:
     ValueError
         If the text is no program in Python 2.
     UnconvertedError
-        If it is one, but Python 3 does not accept what comes of it.
+        If it is one, but Python 3 does not accept its conversion.
     """
     import fissix
     from fissix.pgen2 import driver, parse, tokenize
@@ -160,7 +160,7 @@ def _expand_tabs(source: str) -> str:
 def changes(source: str, text: str) -> str:
     """The changes of the conversion from Python 2, as a unified diff of limited length.
 
-    White space at the ends of lines and of the file is none.
+    White space at the ends of lines and of the file does not count.
     """
     before, after = ([line.rstrip() for line in one.rstrip().splitlines()] for one in (_expand_tabs(source), text))
     if max(len(before), len(after)) > LONGEST:
@@ -181,7 +181,7 @@ def remarks(source: str, text: str, file: str, libraries: Iterable[str] = ()) ->
 
 
 def _own_lines(source: str, text: str) -> dict[int, int]:
-    """The lines of a file that lines of its conversion come from, where these are other ones."""
+    """The line of the file that each line of its conversion comes from, where the two differ."""
     before, after = source.rstrip().splitlines(), text.rstrip().splitlines()
     if len(before) == len(after) or max(len(before), len(after)) > LONGEST:
         return {}

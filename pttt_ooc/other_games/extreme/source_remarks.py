@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOVES, LOST = "moves", "lost"
 """Kinds of differences: Python 3 may play other moves; the conversion does not keep it either."""
 MOST = 50
-"""Remarks of one kind about a file."""
+"""Maximum remarks of one kind about a file."""
 
 _UNORDERED = {"keys", "values", "items", "iterkeys", "itervalues", "iteritems", "popitem"}
 _ORDERLESS = {"sorted", "sum", "set", "frozenset", "any", "all", "len", "dict"}

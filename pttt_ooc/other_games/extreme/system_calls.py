@@ -56,8 +56,8 @@ All others fail with "operation not permitted".
 """
 
 _HANDLERS, _INTERNAL = "rt_sigaction", (32, 33)
-"""The C library sets handlers of these signals, which nobody can send, before its first thread: the thread is refused,
-so that the team reads of threads and not of handlers."""
+"""The C library sets handlers of these signals, which cannot be sent, before its first thread: the thread is refused,
+so that the message for the team is about threads and not about handlers."""
 _PIDFD_GETFD = 438  # the same number on all architectures
 _NOTICE = struct.Struct("=QIIiIQ6Q")  # struct seccomp_notif: id, pid, flags, and the call: number, architecture, ...
 _RECEIVE = 0xC0000000 | _NOTICE.size << 16 | ord("!") << 8  # SECCOMP_IOCTL_NOTIF_RECV
@@ -102,25 +102,25 @@ def call_filter(listening: bool) -> dict[str, Any]:
     Raises
     ------
     MissingExtraError
-        If its Python binding is missing.
+        If the Python binding of libseccomp is missing.
     ExtremeError
         If libseccomp is missing.
     """
-    # A call that is on neither list fails with an error, which a bot may survive; a forbidden one does not.
+    # A call that is on neither list fails with an error, which a bot may survive; a forbidden one ends the process.
     library = _binding()
     made = library.SyscallFilter(library.ERRNO(1))
     refusal = library.NOTIFY if listening else library.KILL_PROCESS
     for action, names in ((library.ALLOW, ALLOWED.split()), (refusal, {*_names().values()} - {_HANDLERS})):
         for name in names:
-            if library.resolve_syscall(library.Arch.NATIVE, name) >= 0:  # else this machine or library has it not
+            if library.resolve_syscall(library.Arch.NATIVE, name) >= 0:  # else this machine or library lacks it
                 made.add_rule(action, name)
     # Handlers may be set for the C library's own signals only.
     made.add_rule(refusal, _HANDLERS, library.Arg(0, library.LT, _INTERNAL[0]))
     made.add_rule(refusal, _HANDLERS, library.Arg(0, library.GT, _INTERNAL[-1]))
     for signal in _INTERNAL:
         made.add_rule(library.ALLOW, _HANDLERS, library.Arg(0, library.EQ, signal))
-    # Limits may be read, and that of the stack be changed.  Of a lower hard limit of the processor's time the kernel's
-    # SIGKILL would tell, as if somebody else had sent it.  The kernel reads 32 bits of the number of a limit.
+    # Limits may be read, and the stack's may be changed.  A lower hard limit of processor time would end the process
+    # with the kernel's SIGKILL, as if somebody else had sent it.  The kernel reads 32 bits of the number of a limit.
     made.add_rule(library.ALLOW, "prlimit64", library.Arg(2, library.EQ, 0))
     made.add_rule(library.ALLOW, "prlimit64", library.Arg(1, library.MASKED_EQ, 0xFFFFFFFF, _STACK))
     for request in (0x5401, 0x5450, 0x5451):  # is it a terminal; close on exec, or not

@@ -124,7 +124,7 @@ def recorded_pythons(directory: Path) -> dict[tuple[str, str], int]:
 
 
 def settle(directory: Path, entries: Sequence[Entry], settings: TournamentSettings) -> None:
-    """Make a tournament in a directory, or check that the one that is there is this one.
+    """Make a tournament in a directory, or check that the existing one is the same.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def play_logged(
     stopping
         Once it is set, the match is broken off, and there is no file.
     facts
-        Called when the match is over: what its file says beside the match.
+        Called when the match is over: what its file says besides the match.
     broken_off
         Why earlier tries of this match failed.
 
@@ -291,7 +291,7 @@ class Tournament:
     entries
         The teams.
     settings
-        They must be the ones of the tournament that is there.
+        They must equal those of an existing tournament.
 
     Raises
     ------

@@ -28,7 +28,7 @@ TRIES = 4
 
 
 def tries_of(directory: Path) -> Tries:
-    """The tries of matches, by name, of the tournament in a directory, or that will be there."""
+    """The tries of matches, by name, of the tournament that is or will be in a directory."""
     return Tries(directory / "tries", TRIES)
 
 
@@ -92,7 +92,7 @@ class Record(MatchLogs):
     lots
         Lots by key.
     tries
-        Of matches, by name, that the machine has broken off.
+        The tries of matches, by name, that the machine has broken off.
 
     Raises
     ------
@@ -179,7 +179,7 @@ class Overall:
     Attributes
     ----------
     place
-        From 1.
+        Its place, from 1.
     team, name
         Its key, and its name.
     stage, pool, rank, of

@@ -237,7 +237,7 @@ class Enclosed:
         return True
 
     def listen(self, number: object) -> None:
-        """Hear of its forbidden system calls from now on, by its descriptor with that number; it waits in each.
+        """Listen to its forbidden system calls from now on, through its descriptor with that number; it waits in each.
 
         Raises
         ------

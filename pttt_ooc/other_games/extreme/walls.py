@@ -107,7 +107,7 @@ def python2() -> Interpreter | None:
     Raises
     ------
     ExtremeError
-        If the environment names a program that is none.
+        If the environment names a program that is no Python 2.7.
     """
     named = os.environ.get(PYTHON2_VARIABLE)
     places = [os.path.join(place, "python2.7") for place in os.get_exec_path()] if named is None else [named]
@@ -184,7 +184,7 @@ def limits(memory_mb: int, seconds: float) -> dict[str, tuple[int, int]]:
 
 ENVIRONMENT = {
     "PATH": "/nowhere",
-    "HOME": "/dev/null",  # nobody can make files there
+    "HOME": "/dev/null",  # no files can be made there
     "LANG": "C.UTF-8",
     "PYTHONHASHSEED": "0",
     # Libraries of linear algebra start threads, which bots may not have.

@@ -7,11 +7,11 @@ from pathlib import Path
 from pttt_ooc.site.service.wing import Pages, Wing
 
 ANALYST = "pttt_ooc.other_games.extreme.analyst"
-"""The process that says what our strong bot thinks of a tournament's positions; it keeps them in its ``curves``."""
+"""The process in which our strong bot evaluates a tournament's positions; it keeps the values in ``curves/``."""
 
 
 def pages(directory: Path, kept: Path | None = None) -> Pages:
-    """The pages of a tournament, which may be played meanwhile; nothing that they are asked for changes anything.
+    """The pages of a tournament, which may be played meanwhile; the pages change nothing.
 
     Raises
     ------
@@ -27,6 +27,7 @@ def pages(directory: Path, kept: Path | None = None) -> Pages:
         title="Extreme TicTacToe",
         parts=("pttt_ooc.other_games.extreme.pages.exports:parts", str(directory)),
         workers=[("analyst", ANALYST, str(directory))],
+        page="/extreme/standings",
     )
 
 

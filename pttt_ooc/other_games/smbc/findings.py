@@ -24,9 +24,9 @@ def best_responses(solution: MatchSolution) -> dict[str, Any]:
     """Values and best responses of a match and of each of its rounds, as JSON values.
 
     The losses of the whole match are listed by scores, role of the exploited player, and goal of the responder: how
-    often the scores occur against the best response, times the loss in this round to a responder with this goal. Losses
-    by the exploited player's goal would have both signs, as it is hidden from the responder.  Their sum is exactly what
-    both best responses gain (Kakade and Langford 2002, lemma 6.1).
+    often the scores occur against the best response, times the loss in this round to a responder with this goal. Their
+    sum is exactly what both best responses gain (Kakade and Langford 2002, lemma 6.1). Losses by the exploited player's
+    goal would have both signs, as the responder does not know it.
     """
     n, tree = solution.settings.winning_score, solution.tree
     values = profile_values(tree, n, solution.profiles)
@@ -80,7 +80,7 @@ def goals_of_round(solution: MatchSolution, scores: Scores | None, all_equilibri
     Parameters
     ----------
     scores
-        Of the round; None for a round as a game of its own, which is solved now.
+        The scores of the round; None: a round as a game of its own, which is solved now.
     all_equilibria
         Whether to find ranges in all equilibria of the round.
     """

@@ -36,7 +36,7 @@ def run_findings(directory: Path, compared: Sequence[str], iterations: int) -> N
     compared
         Names of further update rules whose convergence is measured.
     iterations
-        Of these rules, and of runs with bonuses for small moves.
+        Iterations of these rules, and of runs with bonuses for small moves.
 
     Raises
     ------

@@ -47,13 +47,13 @@ class Equilibria:
     Attributes
     ----------
     value
-        Of the round.
+        The value of the round.
     rows
-        For each goal of the first player: the expected payoff.
+        For each goal of the first player: their expected payoff.
     columns
         For each goal of the second player: the first player's expected payoff.
     entries
-        For each goal of the first and each of the second player.
+        For each pair of goals: the first player's expected payoff.
     """
 
     value: float
@@ -99,8 +99,8 @@ def scale_range(interval: Range, factor: float) -> Range:
 def entry_ranges(payoffs: Payoffs, rows: list[Range], columns: list[Range]) -> list[list[Range]]:
     """Bounds of the entries of a table whose rows and columns have means in given ranges.
 
-    Two small linear programs bound each entry.  It lies between the smallest and the largest payoff that its goals
-    allow.
+    Two small linear programs bound each entry.  An entry lies between the smallest and the largest payoff that its
+    goals allow.
     """
     from scipy.optimize import linprog  # slow to import, and an extra
 
@@ -203,7 +203,7 @@ def solve(plans: PlanProgram) -> tuple[float, Floats]:
 
 
 def goal_range(plans: PlanProgram, value: float, goal: int) -> Range:
-    """The player's payoff if the opponent has a goal, times 1/3: its range in all equilibria."""
+    """The range, in all equilibria, of the player's payoff against an opponent with this goal, times 1/3."""
     least, most = (extreme(plans, plans.by_goal[goal], value, sign)[0] for sign in (-1, 1))
     return Range(least, most)
 

@@ -57,12 +57,12 @@ class Seen:
     value
         The first player's value, given both goals, if both continue with the average strategies.
     reach
-        Of each player with the given goal: the product of the probabilities of own moves.
+        For each player with the given goal: the product of the probabilities of their moves.
     best_values
         The value of each player, who knows only their own goal and continues with the best response; None if the
         opponent never reaches the position.
     moves
-        Of the player who is to move; empty if the round is decided.
+        The moves of the player to move; empty if the round is decided.
     """
 
     iteration: int
@@ -82,7 +82,7 @@ class Lookout:
     snapshot
         The state of the solver.
     average
-        The average strategies; default: of the snapshot, in single precision.
+        The average strategies; default: those of the snapshot, in single precision.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Lookout:
 
 
 def reach_at(tree: RoundTree, profile: RoundProfile, node: int, player: int) -> Floats:
-    """A player's reach of a node, for each goal: the product of the probabilities of own moves."""
+    """A player's reach of a node, for each goal: the product of the probabilities of their moves."""
     ply = int(np.searchsorted(tree.shape.plies, node, side="right")) - 1
     row = node if ply and (ply - 1) % 2 == player else int(tree.shape.parent[node])
     found: Floats = profile.reach[row]
@@ -172,7 +172,7 @@ class Lookouts:
     Parameters
     ----------
     directory
-        Of a solved match.
+        The directory of a solved match.
 
     Raises
     ------
@@ -187,7 +187,7 @@ class Lookouts:
         self.values = profile_values(self.solution.tree, settings.winning_score, self.solution.profiles)
 
     def worth(self, scores: Scores) -> Payoffs:
-        """The values of a round's outcomes, if later rounds are played by the solution."""
+        """The values of a round's outcomes, if the solution plays later rounds."""
         return payoffs(scores, self.solution.settings.winning_score, self.values)
 
     def last(self, scores: Scores) -> int:

@@ -20,7 +20,7 @@ _ONE = np.uint64(1)
 class Shape(NamedTuple):
     """The tree of a round.
 
-    Node numbers are unsigned: so the kernels are twice as fast.
+    Node numbers are unsigned, which makes the kernels twice as fast.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class RoundArrays(NamedTuple):
     Attributes
     ----------
     reach
-        Of the latest strategies.
+        The reach of the latest strategies.
     values
         Counterfactual values, with a column for each goal of the player who is updated.
     regrets
@@ -297,7 +297,7 @@ def simulate(shape, strategies, winning_score, matches, seed, visited, counts):
     Parameters
     ----------
     strategies
-        float64, shape (N, N, nodes, 3), with N the winning score: of the rounds at scores (a, b).
+        The rounds' strategies by scores (a, b): float64, shape (N, N, nodes, 3), with N the winning score.
     visited
         Work space: int64, shape (N, N).
     counts

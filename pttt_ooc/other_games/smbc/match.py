@@ -25,7 +25,7 @@ Row = dict[str, Any]
 def levels(winning_score: int) -> Iterator[list[Scores]]:
     """All scores ``(a, b)`` with ``a >= b``, grouped by their sum, from the end of the match backwards.
 
-    ``(a, b)`` and ``(b, a)`` are solved together, as each can follow the other.  Else each round adds to the sum.
+    ``(a, b)`` and ``(b, a)`` are solved together, as each can follow the other.  Any other result increases the sum.
     """
     last = winning_score - 1
     for total in range(2 * last, -1, -1):
@@ -50,9 +50,9 @@ class Following:
     Attributes
     ----------
     value
-        For the round's first player, if the match is over; else 0.
+        The value for the round's first player, if the match is over; else 0.
     scores
-        Of the next round, in which the other player moves first; None if the match is over.
+        The scores of the next round, in which the other player moves first; None if the match is over.
     """
 
     value: float
@@ -89,7 +89,7 @@ def settle(
     chances
         For each of the scores: probabilities that neither, only the first, only the second or both score.
     values
-        Of all later rounds.
+        The values of all later rounds.
 
     Returns
     -------
@@ -154,9 +154,9 @@ class PairSolver:
     Parameters
     ----------
     solvers
-        For each of the scores.
+        The solver of each of the scores.
     values
-        Of all later rounds.
+        The values of all later rounds.
     rows
         The results of earlier checks.
     """

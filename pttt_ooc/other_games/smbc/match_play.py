@@ -64,15 +64,15 @@ class Round:
     Attributes
     ----------
     points
-        Of the person and of the bot before the round.
+        The points of the person and of the bot before the round.
     first
         The round's first player: `ME` or `BOT`.
     goals
-        Of the person and of the bot.
+        The goals of the person and of the bot.
     squares
         The taken squares, in order.
     outcome
-        Of the board; `UNDECIDED` while the round is not over.
+        The outcome of the board; `UNDECIDED` while the round is not over.
     """
 
     points: tuple[int, int]
@@ -237,7 +237,7 @@ class Thought:
     Attributes
     ----------
     number
-        Of the move in the round, from 1.
+        The number of the move in the round, from 1.
     believed
         The probabilities of the person's goals; None if the solution never makes this move.
     """

@@ -27,7 +27,7 @@ class Place:
     squares
         The taken squares, in order, in the viewer's orientation.
     node
-        Of the tree.
+        The node of the tree.
     turned
         For each square in the viewer's orientation: the square of the tree's board.
     """
@@ -104,7 +104,7 @@ class Place:
         return [tuple(squares) for _, squares in sorted(found.items(), key=lambda item: item[1])]
 
     def chances(self, strategy: Sequence[float]) -> dict[int, float]:
-        """The probability of each legal square; squares of one group have the same.
+        """The probability of each legal square, which is the same within a group.
 
         Parameters
         ----------

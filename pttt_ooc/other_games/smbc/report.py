@@ -60,7 +60,7 @@ def run(directory: Path, all_equilibria: bool = False) -> None:
         labels = {
             "values": "Values of all scores",
             "opening": "The first player's opening, by goal",
-            "convergence": "Exploitability of the last round over iterations",
+            "convergence": "NashConv of the last round over iterations",
         }
         svgs = {name: inline_svg(figure, name, labels[name]) for name, figure in figures.items()}
         atomic_write_text(directory / PAGE, render_page(TEMPLATE, "other_games.smbc", **_context(before), svgs=svgs))

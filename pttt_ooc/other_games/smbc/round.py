@@ -53,7 +53,7 @@ class RoundProfile:
         Probabilities, float64, shape (nodes, 3): row ``n`` is for the move to node ``n``, by its player's goal; row 0
         is 1.
     reach
-        Their products along the player's own moves.
+        The products of these along the player's own moves.
     """
 
     strategy: Floats

@@ -25,9 +25,11 @@ class SolveSettings(RuleSection):
 
     winning_score: Points = Field(default=5, description="The points that win the match.")
     fill_board: bool = Field(default=False, description="Rounds continue until the board is full.")
-    # If all rounds of a match to five are just below 1e-6, the exploitability of the match is 5.5e-6.
+    # If the NashConv of all rounds of a match to five is just below 1e-6, that of the match is 5.5e-6.
     maximum_subgame_exploitability: Real = Field(
-        default=5e-7, ge=0, description="A round is solved when its two best responses gain no more than this together."
+        default=5e-7,
+        ge=0,
+        description="A round is solved when its NashConv is at most this: what both best responses gain together.",
     )
     # A check also updates the values of the outcomes.
     check_exploitability_every: Whole = Field(default=10, description="Iterations between two checks.")

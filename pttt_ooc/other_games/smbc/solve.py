@@ -71,7 +71,7 @@ def solve(
     Parameters
     ----------
     directory
-        Of the results; made if missing.
+        The directory of the results; created if missing.
     threads
         Threads that solve rounds; the results do not depend on their number.
     on_row
@@ -259,9 +259,9 @@ class MatchSolution:
     Attributes
     ----------
     tree
-        Of its rounds.
+        The tree of its rounds.
     settings
-        Of the solve.
+        The settings of the solve.
     profiles
         The strategies of both players for each of the scores.
     manifest

@@ -26,7 +26,7 @@ RARE = 1e-3
 
 
 def studies(solution: MatchSolution, iterations: int, draws: int, seed: int) -> dict[str, Any]:
-    """All studies, as JSON values; bonuses are tested on one round as a game of its own, with discounts."""
+    """All studies, as JSON values; bonuses are tested on one round as a game of its own, with discounted CFR."""
     discounted = SolveSettings(algorithm="dcfr", fill_board=solution.settings.fill_board)
     return {
         "rounding": roundings(solution, draws, seed),

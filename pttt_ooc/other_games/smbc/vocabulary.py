@@ -21,7 +21,7 @@ ENDS: Mapping[int, str] = {
 
 
 def end_for(outcome: int, first: bool) -> str:
-    """The end of a round as the person sees it, who moved first or second."""
+    """How a round ended, as a person sees it who moved first or second."""
     mine, other = (FIRST, SECOND) if first else (SECOND, FIRST)
     return {
         mine: "You made three in a row",

@@ -25,7 +25,7 @@ def matches_file(directory: Path) -> Path:
 
 
 def pages(directory: Path, games_directory: Path | None = None) -> Pages:
-    """The pages on a solved match; matches of people are kept in the same directory, or in `games_directory`.
+    """The pages on a solved match; people's matches are kept in the same directory, or in `games_directory`.
 
     Raises
     ------
@@ -42,11 +42,12 @@ def pages(directory: Path, games_directory: Path | None = None) -> Pages:
         title="Tic-tac-toe with secret goals",
         parts=("pttt_ooc.other_games.smbc.pages.part:parts", str(matches.parent)),
         answerer=("pttt_ooc.other_games.smbc.pages.answerer:answerer", str(directory)),
+        page="/smbc/play",
     )
 
 
 def found_match(named: str | None, results: Path) -> Path | None:
-    """The directory of the match whose pages stand beside others, if any.
+    """The directory of the match to show beside other pages, if any.
 
     Parameters
     ----------

@@ -68,14 +68,14 @@ def write_equilibrium(
     attrs
         JSON values for the attributes of the group.
     symmetry
-        Of the run.
+        The symmetry of the run.
     otherwise
-        If the game is listed: strategies, float64, for the infosets that the own actions never lead to.  They are
-        changed at the others, and stored.
+        If the game is listed: strategies, float64, for the infosets that a player's own actions never lead to.  They
+        are changed at the others, and stored.
     always
         Whether the pure rule replaces them there too.
     complete
-        Whether these strategies are an equilibrium already, as they are; then the plans are another one.
+        Whether these strategies are an equilibrium already; they stay as they are, and the plans are another one.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def write_equilibrium(
         own = {"game": game.name, "symmetry": symmetry, "format_version": FORMAT_VERSION, "listed": False}
         write_attrs(root, dict(sorted({**attrs, **own}.items())))
         return
-    # Where the own actions lead, the plans hold, and outside of them the pure rule; elsewhere the strategies stay,
+    # Where a player's own actions lead, plan and pure rule hold; elsewhere the strategies stay,
     # unless the rule is to hold there too.
     if not complete:
         rules = rule_tables(game)
@@ -116,7 +116,7 @@ def _columns(plan: SparsePlan) -> tuple[NDArray[Any], ...]:
 
 
 def write_supports(directory: Path, game: Game, plans: Plans) -> Path:
-    """Store what some equilibrium plays beside a game's index, as plans; returns the Zarr group.
+    """Store, beside a game's index, what some equilibrium plays, as plans; returns the Zarr group.
 
     Raises
     ------
@@ -160,7 +160,7 @@ class Support:
         Parameters
         ----------
         attempts
-            Of the player after the setup.
+            The player's attempts after the setup.
 
         Returns
         -------
@@ -188,7 +188,7 @@ def _check_columns(
     squares: NDArray[Any],
     chances: NDArray[Any],
 ) -> None:
-    """Raise a ValueError if the arrays of a plan are of other kinds or have numbers out of range: kernels use them."""
+    """Raise a ValueError if the arrays of a plan have other types or numbers out of range: kernels use them."""
     if not len(before) == len(placed) > 0 or not len(leads) == len(squares) == len(chances):
         raise ValueError("its arrays have different lengths")
     kinds = [(array.ndim, array.dtype.kind) for array in (before, placed, leads, squares, chances)]
@@ -232,4 +232,4 @@ def _read(root: Path, rules: RuleTables, player: int, *, plays: bool) -> SparseP
             raise ValueError("its probabilities do not sum to 1 at each infoset to which it comes")
         return plan
     except (IndexError, ValueError) as error:
-        raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it anew.") from error
+        raise StoreError(f"The plan of player {player} in {root} is damaged ({error}); make it again.") from error

@@ -44,7 +44,7 @@ def export_needs(arrays: Tree, reading: Mapping[str, int] | None = None) -> Memo
     Parameters
     ----------
     arrays
-        Its arguments.
+        The arrays that it gets.
     reading
         Additional bytes, by purpose.
     """

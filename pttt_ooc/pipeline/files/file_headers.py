@@ -66,6 +66,6 @@ def solution_attrs(root: Path) -> dict[str, Any]:
     if attrs["format_version"] != FORMAT_VERSION:
         raise StoreError(
             f"{root} is of format version {attrs['format_version']}, this program reads version {FORMAT_VERSION}; "
-            f"make it anew."
+            f"make it again."
         )
     return attrs

@@ -1,4 +1,4 @@
-"""A whole game as a file of Gambit, its extensive form ``.efg``: every history is a node, so for small boards only.
+"""A whole game as a file of Gambit, its extensive form ``.efg``: every history is a node, so boards must be small.
 
 Format: https://gambitproject.readthedocs.io/en/latest/formats.efg.html
 """
@@ -14,7 +14,7 @@ from pttt_ooc.games.structure.counts import counts_of
 from pttt_ooc.games.structure.views import find_pairs
 
 MOST_HISTORIES = 1_000_000
-"""Nodes of the largest tree that is written."""
+"""The most nodes of a tree that is written."""
 
 
 def check_tree(game: Game) -> None:

@@ -58,7 +58,7 @@ class InfosetTables(NamedTuple):
     setup_mask: int
 
     def only(self, fields: type[_Fields]) -> _Fields:
-        """The tables of one kernel: the code that unpacks an array from Python is slow to compile."""
+        """Only the tables of one kernel, because the code that unpacks an array from Python is slow to compile."""
         return fields(*(getattr(self, name) for name in fields._fields))
 
 

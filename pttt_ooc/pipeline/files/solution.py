@@ -38,7 +38,7 @@ def write_solution(
     Parameters
     ----------
     dtype
-        Of the stored probabilities: float32 or float64.
+        The type of the stored probabilities: float32 or float64.
     attrs
         JSON values for the attributes of the group: algorithm, iteration, ...
 
@@ -70,7 +70,7 @@ def read_solution(root: Path, index: Index, into: tuple[Floats, Floats] | None =
     Raises
     ------
     StoreError
-        If it is missing or damaged, or has not the game and symmetry of `index`.
+        If it is missing or damaged, or is not for the game and symmetry of `index`.
     """
     first, second = into or in_memory(strategy_arrays(index, solution_dtype(solution_attrs(root))))
     return read_player(root, index, 0, first), read_player(root, index, 1, second)

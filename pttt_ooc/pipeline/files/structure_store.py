@@ -123,5 +123,5 @@ def _map_table(table: type[_Table], root: Path, group: str) -> _Table:
 def _attrs_of(root: Path, game: str) -> dict[str, Any]:
     attrs = read_attrs(root)
     if attrs.get("game") != game:
-        raise StoreError(f"{root} is of the game {attrs.get('game')}, not {game}; make it anew.")
+        raise StoreError(f"{root} is of the game {attrs.get('game')}, not {game}; make it again.")
     return attrs

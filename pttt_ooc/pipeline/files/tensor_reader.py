@@ -1,4 +1,4 @@
-"""Untrusted files with tensors, read row by row: only a block of rows is in memory for any kind of file.
+"""Untrusted files with tensors, read row by row: whatever the file, only a block of rows is in memory.
 
 A tensor is an ``.npy`` file, zipped or not.  No content is unpickled or extracted, and sizes are checked before memory
 is allocated.

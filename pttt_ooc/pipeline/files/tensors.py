@@ -139,7 +139,7 @@ class RowWriter:
     into
         float, shape (sequences,): the strategy's probabilities.
     dtype, source, normalise
-        Of the tensor; see :func:`strategy_from_tensor`.
+        See :func:`strategy_from_tensor`.
     """
 
     def __init__(
@@ -305,12 +305,12 @@ def zipped_tensor(
             np.lib.format.write_array_header_1_0(header, description)
             tensor.write(tensor.packed_bytes(header.getvalue()))
             yield tensor
-            # All rows have to be there, since the header has told their number.
+            # All rows have to be there, because the header gives their number.
             found = tensor.size - len(header.getvalue())
             if found != expected:
                 raise ValueError(f"blocks of {found} bytes do not make a tensor of shape {shape}")
             stream.write(deflate.END)
-        # Sizes and checksum are known only now, so that the file's header in the zip is written once more.
+        # Sizes and checksum are known only now, so the file's header in the zip is written once more.
         info.compress_type, info.file_size, info.CRC = zipfile.ZIP_DEFLATED, tensor.size, tensor.crc
         file.seek(info.header_offset)
         file.write(info.FileHeader(zip64=large))

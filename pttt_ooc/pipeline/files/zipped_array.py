@@ -1,4 +1,4 @@
-"""A zip with one ``.npy`` file, from a stranger: the only code that reads such zips, without numpy.
+"""A zip with one ``.npy`` file, from a stranger: only this code reads such zips, and it needs no numpy.
 
 Nothing is extracted or unpickled.  A file is read through buffers of fixed size, and the sizes that it announces are
 compared with what deflate can hold before anything is inflated.
@@ -47,7 +47,7 @@ _BAD_ZIP = (  # errors raised for damaged or hostile zips, besides OSError
 
 
 class FlawedFileError(StrategyFileError):
-    """A file is no zipped or plain array.
+    """A file is neither a zipped array nor a plain one.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def other_player(player: int, where: str = "") -> str:
 def open_zipped(path: Path) -> Iterator[tuple[Stream, int]]:
     """The only file in a zip, whose name ends with ``.npy``: a stream, and the announced size in bytes.
 
-    Folders, and what a system puts beside it, are no files of the sender's; see :func:`passed_over`.
+    Folders, and files that an operating system adds, do not count; see :func:`passed_over`.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def open_zipped(path: Path) -> Iterator[tuple[Stream, int]]:
 
 
 def passed_over(path: Path) -> str:
-    """The sentence about the files of a system that are in a zip beside the array; empty if there are none."""
+    """The sentence about files that an operating system put into a zip beside the array; empty if there are none."""
     with _archive(path) as archive:
         names = [one.filename for one in archive.infolist() if not one.is_dir() and _is_of_a_system(one.filename)]
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -129,7 +129,7 @@ def _explain_errors(path: Path) -> Iterator[None]:
 
 
 class _Bounded(io.BufferedReader):
-    """A file of which no more is read at once than the zip of one file can need."""
+    """A file that refuses to read more at once than the zip of one file can need."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:

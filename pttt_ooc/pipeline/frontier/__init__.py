@@ -4,5 +4,5 @@ Modules: ``settings`` (the section of the configuration), ``pipeline`` (its stag
 rounds, which go on after a kill), ``report`` (the page: the proven interval over time), ``needs`` (what is known before
 a run).
 
-The method is :mod:`pttt_ooc.exact.double_oracle`, which keeps nothing but its state; here is what a run needs besides.
+The method is :mod:`pttt_ooc.exact.double_oracle`, which keeps nothing but its state; the rest of a run is here.
 """

@@ -26,13 +26,13 @@ class FrontierNeeds:
     Attributes
     ----------
     infosets
-        At most so many infosets of both players; exactly so many if `is_known`.
+        The number of both players' infosets, if `is_known`; else an upper bound.
     smallest_mb
         The memory with which a run begins.
     budget_mb
         The memory of the run.
     sequences
-        About so many sequences of both players together fit into it, while linear programs are solved.
+        About how many sequences of both players together fit into it while linear programs are solved.
     """
 
     infosets: int
@@ -59,8 +59,8 @@ def needs_of_game(game: Game, budget_mb: int) -> FrontierNeeds:
 def infosets_of(game: Game) -> tuple[int, bool]:
     """The number of both players' infosets, and whether it is known; if not, an upper bound.
 
-    For each pair of numbers of placed and of failed attempts, the bound counts all pairs of sets of squares of which
-    one has not won yet, in all orders.
+    For each number of placed and of failed attempts, the bound counts the pairs of sets of squares in which the player
+    has not won, or those in which the opponent has not, whichever are fewer, in all orders.
     """
     counts = KNOWN_COUNTS.get(game.name, {})
     if "infosets_0" in counts:

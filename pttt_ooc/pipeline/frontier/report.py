@@ -86,7 +86,7 @@ def interval_figure(curves: Mapping[str, Sequence[Row]]) -> Figure:
 
 
 def panels(rows: Sequence[Row]) -> list[Figure]:
-    """The same of one run as two figures, which a narrow page shows one below the other."""
+    """The same for one run as two figures, which a narrow page shows one below the other."""
     return [_figure({"": rows}, (draw,), 4.2) for draw in (_draw_interval, _draw_width)]
 
 

@@ -34,14 +34,14 @@ def run(config: FrontierConfig, directory: Path, threads: int = 1, log: Path | N
     Parameters
     ----------
     directory
-        Of the results; made if missing.
+        The directory of the results; made if missing.
     threads
         The result does not depend on their number, nor on workers.
 
     Raises
     ------
     PtttError
-        If a round does not fit into the memory, after which more memory goes on; if the disk cannot be written to, the
+        If a round does not fit into the memory: with more of it, a run goes on; if the disk cannot be written to, the
         state is damaged, an optional library is missing, or a scheduler does not answer.
     """
     check_extra("exact", "snakemake frontier")

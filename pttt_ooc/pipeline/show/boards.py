@@ -54,7 +54,7 @@ def support_sentences(game: Game, own: Iterable[int], known: bool, played: Seque
     own
         The squares that the strategy attempts with a positive probability.
     known
-        Whether `pttt equilibria` has found what some equilibrium plays.
+        Whether `pttt lab equilibria` has found what some equilibrium plays.
     played
         The squares that some equilibrium attempts; None if no pair of equilibrium strategies brings a game here.
     """
@@ -62,15 +62,15 @@ def support_sentences(game: Game, own: Iterable[int], known: bool, played: Seque
     if not known:
         return [mine, unknown_support(game)]
     if played is None:
-        return [mine, "No pair of equilibrium strategies brings a game here."]
+        return [mine, "Between equilibrium strategies no game gets here."]
     return [mine, f"In the support of some equilibrium (*): {_squares(played)}."]
 
 
 def unknown_support(game: Game) -> str:
     """The sentence where the support of equilibria is missing."""
     if game.squares > MOST_LISTED_SQUARES:
-        return f"The support of equilibria is found out on boards of up to {MOST_LISTED_SQUARES} squares only."
-    return f"Which squares are in the support of some equilibrium, `pttt equilibria --game {game.name}` finds out."
+        return f"Which squares equilibria play can be found on boards of up to {MOST_LISTED_SQUARES} squares."
+    return f"`pttt lab equilibria --game {game.name}` finds which squares some equilibrium plays."
 
 
 def _squares(squares: Iterable[int]) -> str:

@@ -21,7 +21,7 @@ class RunFacts:
     algorithm, parameters, precision
         The settings in effect.
     rows
-        Of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ...
+        Rows of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ...
     stopped_by
         The criterion that stopped the run.
     """

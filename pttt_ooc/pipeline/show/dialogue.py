@@ -85,7 +85,7 @@ class Dialogue:
         return line.strip()
 
     def until_ended(self, talk: Callable[[], object]) -> int:
-        """Call a function that talks with the user until they end it, wherever in it Ctrl-C comes.
+        """Call a function that talks with the user until they end it, even by Ctrl-C between two prompts.
 
         Returns
         -------

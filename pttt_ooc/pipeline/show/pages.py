@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pttt_ooc.disk.numbers import decimals, duration, exploitability, gap, interval, thousands
+from pttt_ooc.disk.numbers import decimals, duration, exploitability, fraction, gap, interval, percent, thousands
 from pttt_ooc.pipeline.show.pictures import PALETTE
 
 FILTERS = {
     "decimals": decimals,
     "duration": duration,
     "exploitability": exploitability,
+    "fraction": fraction,
+    "percent": percent,
     "gap": gap,
     "interval": interval,
     "thousands": thousands,

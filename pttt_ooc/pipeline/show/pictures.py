@@ -35,6 +35,9 @@ PALETTE = {
 }
 """Colours of the pictures; on the page each is a CSS variable, which the dark scheme overrides."""
 
+_LABEL = 11
+"""Size of the labels of charts: at about 400 pixels it is that of the text around them."""
+
 _LINE_COLOURS = ("accent", "warm", "muted", "shade", "ink")  # of compared curves
 _LINE_STYLES = ("-", "--", ":")  # of the first five, the next five, ...
 
@@ -99,7 +102,7 @@ def draw_board(
         tint = 0.2 if square in highlighted else max(0.75 * p / most, 0)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=tint, linewidth=0))
         axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
-        axes.text(x + 0.07, y + 0.07, str(square), fontsize=6.5, va="top", color=PALETTE["muted"])
+        axes.text(x + 0.07, y + 0.07, str(square), fontsize=7.5, va="top", color=PALETTE["muted"])
         # A mark stands on its square; a square that may be attempted has its probability, if there are any.
         if square in marks:
             _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
@@ -148,8 +151,8 @@ def convergence_figure(curves: Mapping[str, Sequence[ConvergenceRow]], target: f
         axes = figure.add_subplot(1, 1, 1)
         _draw_gap(axes, curves, x, target)
         if len(curves) > 1 and axes.lines:
-            axes.set_xlabel({"iteration": "iterations, or rounds", "seconds": "seconds"}[x], fontsize=10)
-            axes.legend(loc="lower left", fontsize=9, frameon=False)
+            axes.set_xlabel({"iteration": "iterations, or rounds", "seconds": "seconds"}[x], fontsize=_LABEL)
+            axes.legend(loc="lower left", fontsize=_LABEL, frameon=False)
         figure.tight_layout(pad=0.5)
         return figure
 
@@ -161,7 +164,7 @@ def comparison_figure(curves: Mapping[str, Sequence[ConvergenceRow]], x: str) ->
         axes = figure.add_subplot(1, 1, 1)
         _draw_gap(axes, curves, x, None)
         if axes.lines:
-            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=9, frameon=False, borderaxespad=0)
+            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.2), fontsize=_LABEL, frameon=False, borderaxespad=0)
         figure.tight_layout(pad=0.5)
         return figure
 
@@ -175,8 +178,8 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
     """Draw the gap over `x`: one line for each named curve, and a dashed line for the target."""
     lines = {name: _points(rows, x) for name, rows in curves.items()}
     points = [point for line in lines.values() for point in line]
-    axes.set_xlabel({"iteration": "iterations", "seconds": "seconds of iterations"}[x], fontsize=10)
-    axes.set_title("gap (NashConv)", fontsize=10, loc="left", color=PALETTE["muted"])
+    axes.set_xlabel({"iteration": "iterations", "seconds": "seconds of iterations"}[x], fontsize=_LABEL)
+    axes.set_title("gap (NashConv)", fontsize=_LABEL, loc="left", color=PALETTE["muted"])
     if not points:
         axes.text(0.5, 0.5, "no gap above zero to draw", ha="center", transform=axes.transAxes)
         axes.set(xticks=[], yticks=[])
@@ -187,7 +190,7 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
     axes.set_xlim(min(xs) / 1.5, max(xs) * 1.5)
     log_ticks(axes.xaxis, max(xs) / min(xs))
     log_ticks(axes.yaxis, max(levels) / min(levels))
-    axes.tick_params(labelsize=9.5)
+    axes.tick_params(labelsize=_LABEL)
     axes.grid(True)
     if target:
         axes.axhline(target, color=PALETTE["muted"], linewidth=1, linestyle=(0, (4, 3)))
@@ -195,9 +198,10 @@ def _draw_gap(axes: Axes, curves: Mapping[str, Sequence[ConvergenceRow]], x: str
             f"target {target:g}",
             (0.03, target),
             xycoords=axes.get_yaxis_transform(),
-            xytext=(0, 2),
+            xytext=(0, -3),
             textcoords="offset points",
-            fontsize=9,
+            va="top",
+            fontsize=_LABEL,
             color=PALETTE["muted"],
         )
     for i, (name, line) in enumerate(lines.items()):
@@ -211,7 +215,7 @@ def log_ticks(axis: Any, ratio: float) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1.0,) if ratio > 30 else (1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}".replace("e-0", "e-")))
     axis.set_minor_locator(NullLocator())
 
 
@@ -236,14 +240,14 @@ def value_figure(evaluation: Mapping[str, Any]) -> Figure:
                 marker="|",
                 markersize=9,
             )
-            axes.text(0.5, -y + 0.3, label, transform=axes.get_yaxis_transform(), ha="center", fontsize=9)
+            axes.text(0.5, -y + 0.3, label, transform=axes.get_yaxis_transform(), ha="center", fontsize=_LABEL)
         ends = [end for _, bounds, _ in bars for end in bounds] or [-1.0, 1.0]
         pad = max(0.12 * (max(ends) - min(ends)), 1e-6)
         axes.set(xlim=(min(ends) - pad, max(ends) + pad), ylim=(0.4 - len(bars), 0.7), yticks=[])
         axes.spines["left"].set_visible(False)
         axes.ticklabel_format(axis="x", useOffset=False)
         axes.locator_params(axis="x", nbins=4)
-        axes.tick_params(labelsize=9)
+        axes.tick_params(labelsize=_LABEL)
         return figure
 
 

@@ -6,15 +6,17 @@ import math
 import sys
 import time
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
 from rich.console import Console
+from rich.progress import Progress as Bars
 from rich.status import Status
 
 from pttt_ooc.disk.files import explain_errors
-from pttt_ooc.disk.numbers import duration
+from pttt_ooc.disk.numbers import duration, gap
 
 Event = Mapping[str, Any]
 FEWEST = 8
@@ -90,6 +92,42 @@ class Shares:
                     print(line, file=file)
 
         return tell
+
+
+class ShareBar:
+    """A bar with the finished share of some work and the time left, on a terminal or in a notebook; silent elsewhere.
+
+    A context manager that is called with the finished share, 0 to 1, from any thread.  Short work has no bar.
+
+    Parameters
+    ----------
+    what
+        What is being done, such as ``"Asking the policy"``.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what, self._begun = what, time.monotonic()
+        self._bar: Bars | None = None
+        console = Console(stderr=True)
+        # In a notebook, rich draws with ipywidgets, and complains if they are missing.
+        if console.is_terminal or (console.is_jupyter and find_spec("ipywidgets")):
+            self._bar = Bars(*Bars.get_default_columns(), console=console, transient=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *of_error: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, share: float) -> None:
+        """Show the finished share."""
+        if self._bar is None or time.monotonic() - self._begun < _SHORT:
+            return
+        if not self._bar.tasks:
+            self._bar.add_task(self._what, total=1.0)
+            self._bar.start()
+        self._bar.update(self._bar.task_ids[0], completed=share)
 
 
 class Progress:
@@ -177,7 +215,7 @@ class Progress:
             done = round(_BAR * part["share"])
             parts.insert(0, "\u2501" * done + "\u254c" * (_BAR - done))
         if self._events:
-            parts.append(f"gap {self._events[-1]['nashconv']:.2e}")
+            parts.append(f"gap {gap(self._events[-1]['nashconv'])}")
         self._show(", ".join(parts), False)
 
     def _show(self, line: str, stays: bool) -> None:
@@ -199,7 +237,7 @@ class Progress:
         last, target = self._events[-1], self._ends[0]
         parts = [
             f"iteration {row['iteration']}",
-            f"gap {last['nashconv']:.2e}" + (f" (target {target:.0e})" if target else ""),
+            f"gap {gap(last['nashconv'])}" + (f" (target {gap(target)})" if target else ""),
             f"value in {last['value_lower']:.5f} .. {last['value_upper']:.5f}",
             f"{row['iterations_per_second']:.3g} iterations/s",
             f"{duration(row['elapsed_seconds'])} so far",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,8 @@ class ReportData:
     config
         The configuration, as in its YAML file.
     evaluation, uniform_evaluation
-        Of the solution and of uniform play: ``value``, ``best_response_0``, ``best_response_1``, ``nashconv``,
-        ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
+        The evaluations of the solution and of uniform play: ``value``, ``best_response_0``, ``best_response_1``,
+        ``nashconv``, ``exploitability_0``, ``exploitability_1``, ``game_value`` (an interval).
     convergence
         Rows of ``convergence.jsonl``: ``iteration``, ``seconds``, ``nashconv``, ``value_lower``, ``value_upper``.
     rounds
@@ -94,6 +95,8 @@ class ReportData:
         The parameters in effect of the algorithm and its average; missing ones are taken from `config`.
     commands
         The commands that reproduce the solution.
+    proven
+        The value of the game for player 0, if a certificate of the repository proves it.
     """
 
     game: Game
@@ -112,6 +115,7 @@ class ReportData:
     digests: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, Any] = field(default_factory=dict)
     commands: Sequence[str] = ("make solve",)
+    proven: Fraction | None = None
     title: str = "Phantom Tic-Tac-Toe, solved"
     date: str = ""
 

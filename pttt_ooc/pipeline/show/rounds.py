@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pttt_ooc.disk.numbers import gap
+
 if TYPE_CHECKING:
     from pttt_ooc.exact.double_oracle.oracle import Round
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 def round_text(last: Round) -> str:
     """What a round proves."""
     low, high = last.interval
-    return f"round {last.number}, value in {low:.6f} .. {high:.6f}, gap {last.nashconv:.1e}"
+    return f"round {last.number}, value in {low:.6f} .. {high:.6f}, gap {gap(last.nashconv)}"
 
 
 def round_line(last: Round, seconds: float) -> str:

@@ -37,7 +37,7 @@ def html_table(caption: str, rows: Iterable[Sequence[object]], headings: Sequenc
     rows
         The first cell of each row is the row's heading.
     headings
-        Of the columns; default: none.
+        The headings of the columns; default: none.
     """
     lines = [f"<table>\n<caption>{escape(caption)}</caption>"]
     if headings:
@@ -49,7 +49,7 @@ def html_table(caption: str, rows: Iterable[Sequence[object]], headings: Sequenc
 
 
 def whole(name: object) -> str:
-    """A name, such as a file's, for a table of text: it is not broken where it has blanks."""
+    """A name for a table of text, such as a file's: it is not broken at its blanks."""
     return str(name).replace(" ", _BLANK)
 
 
@@ -59,12 +59,12 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> No
 
 
 def print_facts(facts: Iterable[tuple[object, object]]) -> None:
-    """Print names with what is known of each."""
+    """Print names, each with what is known of it."""
     print(text_facts(facts, terminal_width()))
 
 
 def terminal_width() -> int | None:
-    """The number of columns of the terminal that is written to; None if it is none."""
+    """The number of columns of the terminal that output goes to; None if it goes to none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 

@@ -16,3 +16,5 @@ program ``kernel_calls``), ``fsck`` (all checked, and the digest of a run), ``pa
 STAGES = ("enumerate", "index", "solve", "finish", "evaluate", "export", "report")
 UNLISTED_STAGES = ("finish", "evaluate", "report")
 """The stages of a game whose infosets are not listed."""
+DEFAULT_RUN = "0b4c5042a2939d89a344f95cdf0920d2"
+"""The digest of the run of ``config.yaml`` as it is, with the versions of ``envs/requirements.txt`` on x86-64."""

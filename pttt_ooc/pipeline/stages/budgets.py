@@ -1,7 +1,7 @@
-"""Refuses a memory budget that is too small for any stage, before the first stage starts.
+"""Refuses a memory budget that is too small for one of the stages, before the first stage starts.
 
-A budget that is larger than what any game of this size needs is accepted at once.  Otherwise its memory is planned,
-which takes a second for a 3x3 board.
+A budget that is larger than what any game of this size needs is accepted at once.  Otherwise the run's memory is
+planned, which takes a second for a 3x3 board.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Compilation of all kernels, once for each user and version of the sources.
 
-What is compiled is kept on disk, see :mod:`pttt_ooc.compiled_code`.  Compiling all kernels takes some time and much
-memory, so that it is done by a program of its own, :mod:`pttt_ooc.pipeline.stages.kernel_calls`: before a stage begins,
-or while a stage that needs no kernels is at work.  A stamp says that a version is complete, and how long its files are.
+Compiled code is kept on disk, see :mod:`pttt_ooc.compiled_code`.  Compiling all kernels takes some time and much
+memory, so a program of its own does it, :mod:`pttt_ooc.pipeline.stages.kernel_calls`: before a stage begins, or while a
+stage that needs no kernels is at work.  A stamp says that a version is complete, and how long its files are.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def version() -> str:
 
 
 def has_double_oracle() -> bool:
-    """Whether its kernels are compiled, too: without HiGHS, of the extra `exact`, nobody calls them."""
+    """Whether its kernels are compiled too: without HiGHS, of the extra `exact`, nothing calls them."""
     return find_spec("highspy") is not None
 
 
@@ -120,7 +120,7 @@ def _stamp_name() -> str:
 
 
 def _is_complete(stamp: Path) -> bool:
-    """Whether a version is kept, and all its files have their lengths; if so, it stays young."""
+    """Whether a version is kept, and all its files have their lengths; if so, its stamp is renewed."""
     sizes = _sizes(stamp)
     try:
         if not sizes or any(file.stat().st_size != size for file, size in sizes.items()):
@@ -160,7 +160,7 @@ def _fill(stamp: Path, compiling: Compiling) -> None:
 def compiled_meanwhile() -> Iterator[None]:
     """Fill numba's cache as :func:`ensure_compiled` does, while the block, which calls no kernel, is at work.
 
-    Where the block fails or is interrupted, the compilation is stopped.
+    If the block fails or is interrupted, the compilation is stopped.
     """
     compiling, failed = Compiling(), list[BaseException]()
 
@@ -186,7 +186,7 @@ def compiled_meanwhile() -> Iterator[None]:
 
 @dataclass
 class _Done:
-    """What the program that compiles has told: names of kernels, files, and why nothing can be kept."""
+    """What the program that compiles has reported: names of kernels, files, and why nothing can be kept."""
 
     kernels: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)

@@ -5,12 +5,12 @@ The Snakefile gets the inputs of each stage from this module.  If the stage is u
 so that their times do not count; if it is stale although its manifest exists, the job is forced.  So a dry run and a
 real run have the same plan, and neither changes anything on disk before the first job begins.
 
-Snakemake itself (9.18 and newer) does not run a job again whose small inputs are newer but have the content that its
+Snakemake itself (9.18 and newer) does not run a job again if its small inputs are newer but have the content that the
 records in ``.snakemake`` name.  That replaces nothing here.  Each of three parts was taken out, and the 57 tests of the
-workflow were run with Snakemake 9.27.  Without ancient inputs, copied products, and those of ``pttt solve``, which have
-no such records, run again (2 tests fail).  Without corrected times (:func:`~.stage_context.forget_future`), a clock
-that was set back makes jobs fail (2).  Without forced jobs, a product that is missing or damaged stays so, because
-Snakemake sees manifests only (18).
+workflow were run with Snakemake 9.27.  Without ancient inputs, copied products and those of ``pttt solve``, which have
+no such records, are made again (2 tests fail).  Without corrected times (:func:`~.stage_context.forget_future`), jobs
+fail after a clock was set back (2).  Without forced jobs, a missing or damaged product stays so, because Snakemake sees
+manifests only (18).
 
 At its start, a run locks the directories that it will write to.  A stage holds its own locks while it runs.  But a
 workflow engine deletes the products of a stage before it starts the stage, and expects the products of earlier stages
@@ -87,7 +87,7 @@ def begin(files: Collection[Path], homes: Iterable[Path], elsewhere: bool = Fals
 
 
 def _check_reach(home: Path, elsewhere: bool) -> None:
-    """Refuse locks that hold within one machine only if jobs run on others; else say so."""
+    """If locks hold only within one machine, refuse them where jobs run on others, else say so."""
     if not (system := only_here(home)):
         return
     sentence = f"Locks in {home} hold only within one machine ({system})"
@@ -106,7 +106,7 @@ Lazy = Callable[[], Mapping[str, StageRequest]]
 
 
 async def _skip_check(job: Any) -> None:
-    """Check nothing: in place of the check by which Snakemake refuses even to plan a job with read-only products."""
+    """Check nothing: Snakemake's own check refuses even to plan a job with read-only products."""
 
 
 class Decisions:

@@ -15,6 +15,7 @@ import numpy as np
 from pttt_ooc.disk.contents import content_digest
 from pttt_ooc.disk.files import digest
 from pttt_ooc.disk.memory import MemoryNeeds
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.equilibria.choice import choose_strategy
@@ -42,7 +43,7 @@ class Choice:
     against
         ``uniform``, ``none``, or the name of a strategy.
     obstacle
-        Why no choice can be made, as the rest of a sentence; empty if there is nothing.
+        Why no choice can be made, as the rest of a sentence; empty if one can.
     smallest_mb
         The memory that it takes, if that is the obstacle; else 0.
     """
@@ -93,9 +94,9 @@ def choose_strategies(
     average
         float64: their arrays are used.  Without a choice, they are the result.
     directory
-        Of the run.
+        The directory of the run.
     read
-        Reads a strategy that is no uniform play.
+        Reads a strategy other than uniform play.
     largest_loss
         What both choices together may lose against best responses.
 
@@ -107,7 +108,7 @@ def choose_strategies(
     facts: Facts = {"against": choice.against, "made": False}
     if choice.smallest_mb:
         facts |= {"stopped_by": "memory_mb", "smallest_mb": choice.smallest_mb}
-    # Where no choice is asked for or possible, the averages stay; an obstacle is told.
+    # Where no choice is asked for or possible, the averages stay; a sentence tells the obstacle.
     if choice.obstacle:
         tell(f"finish: against: {choice.against} {choice.obstacle}; {_RULE}", log)
     if not choice.is_possible:
@@ -127,7 +128,7 @@ def choose_strategies(
     # A choice that loses more than rounding is given up: the averages are read again, as before.
     facts |= {"made": loss <= largest_loss, "payoffs": payoffs, "loss": loss}
     if not facts["made"]:
-        tell(f"finish: against: {choice.against} would lose {loss:.1e}; {_RULE}", log)
+        tell(f"finish: against: {choice.against} would lose {gap(loss)}; {_RULE}", log)
         return read_solution(directory / SOLUTION, index, arrays), facts
     return (Strategy(index, 0, arrays[0]), Strategy(index, 1, arrays[1])), facts
 
@@ -142,11 +143,11 @@ def _opponent(against: str, player: int, index: Index, directory: Path, read: Re
 
 
 def opponent_digests(against: str) -> dict[str, str]:
-    """The digest of the strategy that is named, so that another one is noticed; empty for uniform and none."""
+    """The digest of the strategy that is named, so that a change is noticed; empty for uniform and none."""
     path = Path(against)
     if against in ("uniform", "none") or not path.exists():
         return {}
     if not path.is_dir():
-        return {"against": digest(path)}  # nobody but its owner writes it again
+        return {"against": digest(path)}  # only its owner writes it again
     store = strategies_of(path)
     return {"against": content_digest(store if store.exists() else path)}

@@ -1,6 +1,6 @@
 """Stage "evaluate": value, best responses and exploitability, of the run's strategies and of uniform play.
 
-The strategies of a game that is not listed are plans, and the best responses to them visit what they need.
+The strategies of a game that is not listed are plans, and the best responses to them visit only what they need.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def needs(
     Parameters
     ----------
     dtype
-        Of the run's strategies: float64 for an equilibrium, else float32.
+        That of the run's strategies: float64 for an equilibrium, else float32.
     """
     arrays = (evaluation_arrays(layout), strategy_arrays(layout, dtype))
     return MemoryNeeds(process_needs(), arrays, thread)
@@ -63,8 +63,8 @@ def run(
 ) -> None:
     """Write the manifest with the evaluations of the run's strategies and, for comparison, of uniform play.
 
-    Exploitability is measured against the value of the game.  Its interval is the intersection of the bounds that
-    the strategies' best responses prove with the package's reference.
+    Exploitability is measured against the value of the game.  The value's interval is the intersection of the
+    package's reference and the bounds that the strategies' best responses prove.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def run(
             found = evaluator(*solution)
             value = _value(index.game, found)
             facts["solution"] = asdict(found.against(value))
-            # Uniform play for comparison, in the same arrays, which nobody reads any more.
+            # Uniform play for comparison, in the same arrays, which are not read any more.
             uniform = [uniform_strategy(index, s.player, into=s.probabilities) for s in solution]
             facts["uniform"] = asdict(evaluator(uniform[0], uniform[1], value))
 
@@ -110,7 +110,8 @@ def run(
 def _value(game: Game, found: Evaluation) -> Interval:
     """The interval that holds the value of the game, as far as these best responses and the reference tell."""
     proved = (-found.best_response_1, max(found.best_response_0, -found.best_response_1))  # equal at an equilibrium
-    return intersect(proved, reference_value(game))
+    known = reference_value(game)
+    return proved if known is None else intersect(known, proved)  # disjoint only by rounding: then what is proven
 
 
 def _of_plans(game: Game, store: Path) -> Evaluation:

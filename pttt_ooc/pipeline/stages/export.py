@@ -39,7 +39,7 @@ def needs(
     Parameters
     ----------
     dtype
-        Of the run's strategies: float64 for an equilibrium, else float32.
+        That of the run's strategies: float64 for an equilibrium, else float32.
     """
     unfolded = () if folded.symmetry == "none" else strategy_arrays(whole, dtype)
     return export_needs((strategy_arrays(folded, dtype), row_arrays(whole), unfolded))
@@ -79,8 +79,8 @@ def run(
             workspace = workspace_of("export", wanted, memory_mb, directory, facts, min(threads, MOST_THREADS), log)
         else:
             allocate(MemoryNeeds(process_needs(), (), thread_needs()), memory_mb, directory, facts)
-        # Files of an earlier configuration go, once no budget refuses: those that this one does not make, and the
-        # bundle in any case.
+        # Once no budget refuses, files of an earlier configuration are deleted: those that this one does not make, and
+        # the bundle in any case.
         for file in FILES * (not course) + [BUNDLE]:
             with explain_errors(f"delete {directory / file}"):
                 remove(directory / file)
@@ -89,7 +89,7 @@ def run(
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
         strategies = _unfold_both(read_solution(store, folded, solution), whole, unfolded, threads)
         del solution  # freed, unless `strategies` share its arrays
-        # The rows in the order that the user gives, or in the usual one; then one pass writes all files.
+        # The rows in the order that the user gives, or in the default order; then one pass writes all files.
         rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
         bundle_facts = _bundle_facts(before) if bundle else None
         facts["array_digests"] = write_export(

@@ -16,6 +16,7 @@ import numpy as np
 from pttt_ooc.config import FinishConfig
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.exact.double_oracle.oracle import EXACT, DoubleOracle
@@ -48,7 +49,7 @@ def needs(layout: Layout | None, choosing: bool = False) -> MemoryNeeds[tuple[Fl
         Whether a choice among equilibria is made: key ``finish: against``.
     """
     fixed = {**process_needs(), "restricted games": _GAMES_MB * MB, "bounds of best responses": _MEMO_MB * MB}
-    if layout and choosing:  # after the rounds, whose bounds are let go
+    if layout and choosing:  # after the rounds, whose bounds are freed
         bounds = fixed.pop("bounds of best responses")
         fixed["choice of the equilibrium"] = max(bounds, needed_bytes(layout))
     arrays = () if layout is None else strategy_arrays(layout, np.float64)
@@ -157,16 +158,16 @@ def _obstacle(settings: FinishConfig, wanted: MemoryNeeds[tuple[Floats, ...]], m
     if settings.method == "none":
         return "finish: none", ""
     if wanted.smallest_mb > memory_mb:
-        return "memory_mb", f"An exact equilibrium takes a memory_mb of {wanted.smallest_mb}"
+        return "memory_mb", f"An exact equilibrium needs a memory_mb of {wanted.smallest_mb}"
     return "", ""
 
 
 def _end(oracle: DoubleOracle) -> tuple[str, str]:
-    """Why the rounds ended, as a key, and as the start of a sentence if it is without an equilibrium."""
+    """Why the rounds ended, as a key, and as the start of a sentence if there is no equilibrium."""
     if has_ended(oracle):
         return "equilibrium", ""
     assert oracle.last
-    return "max_minutes", f"The double oracle ended at a gap of {oracle.last.nashconv:.1e} (max_minutes)"
+    return "max_minutes", f"The double oracle ended at a gap of {gap(oracle.last.nashconv)} (max_minutes)"
 
 
 def _begin(oracle: DoubleOracle, index: Index | None, directory: Path, arrays: tuple[Floats, ...]) -> Strategies | None:

@@ -1,9 +1,9 @@
 """Checks everything on disk: the solver's saved states, and the products of the stages.
 
-All files are read and compared with their checksums; nothing is written.  What cannot be compared is told: a product
+All files are read and compared with their checksums; nothing is written.  It reports what it cannot compare: a product
 without its manifest, a manifest without those that it was made from, and, as facts, files that no stage writes.
 
-The digest of a run is of contents, so that it is the same in equal runs, with any Python and any budgets;
+The digest of a run covers contents, so equal runs have the same one, with any Python and any budgets;
 ``docs/files.md`` says on which machines: see "What 'the same bits' means".
 """
 
@@ -94,7 +94,7 @@ def check(root: Path, sets: Sequence[StageSet] = OWN_SETS) -> Findings:
     checkup = _Checkup(root, sets)
     if not checkup.check_below(root):
         raise StoreError(
-            f"Neither a state of the solver nor a product of the workflow is in {root}; name the directory of one."
+            f"There is no state of the solver and no product of the workflow in {root}; name the directory of one."
         )
     return checkup.findings
 
@@ -158,7 +158,7 @@ class _Checkup:
             return
         except (KeyError, TypeError, AttributeError):
             self.findings.problems.append(
-                f"{file} is damaged: it does not describe its products; delete it to make them anew."
+                f"{file} is damaged: it does not describe its products; delete it, and the next run makes them again."
             )
             return
         for product in products:
@@ -206,7 +206,7 @@ class _Checkup:
             if stage in manifests:
                 if other := made_from_others(manifests[stage], before):
                     self.findings.facts.append(
-                        f"{file} was made from another {other} than the one that is there; the next run makes it anew."
+                        f"{other} has changed since {file} was made from it; the next run makes it again."
                     )
                 before[stage] = manifests[stage]
         if unrun:
@@ -223,7 +223,7 @@ class _Checkup:
     def _tell_unchecked(
         self, directory: Path, kind: StageSet | None, unchecked: set[str], folders: Sequence[str]
     ) -> None:
-        """Tell what has not been compared with anything: in a directory of results all, in others only folders."""
+        """Report what was compared with nothing: everything in a directory of results, only folders in others."""
         if _WORK in directory.relative_to(self.root).parts or directory.name == _WORK:
             return
         if kind:
@@ -251,7 +251,7 @@ def _manifests(directory: Path, stages: Sequence[str] | Mapping[str, object]) ->
 
 
 def _dependents(directory: Path, kind: StageSet, stage: str) -> list[str]:
-    """The manifests of stages that cannot have run without a stage; as paths, where they are in other directories."""
+    """The manifests of stages that cannot have run without a stage, as paths if they are in other directories."""
     found = []
     for run in runs_of(directory) if stage in SHARED else [directory]:
         manifests = _manifests(run, kind.later(stage))
@@ -264,7 +264,7 @@ def _dependents(directory: Path, kind: StageSet, stage: str) -> list[str]:
 
 
 def _is_unnamed(store: Path) -> bool:
-    """Whether a solution is of a game without a name, which the library solves without stages and manifests."""
+    """Whether a solution belongs to a game without a name, which the library solves without stages and manifests."""
     try:
         return "rules" in read_attrs(store)
     except StoreError:
@@ -284,7 +284,9 @@ def content_of(manifest: Facts) -> Facts:
 
 
 def run_digest(directory: Path) -> str:
-    """The digest of a whole run, after a check of its products against their manifests.
+    """The digest of a run, after a check of its products against their manifests.
+
+    The report is checked, but does not count: another version may say the same in other words.
 
     Parameters
     ----------
@@ -301,5 +303,6 @@ def run_digest(directory: Path) -> str:
         stages = (
             [name for name in STAGES if name != "finish" or finish_if_run(directory)] if listed else UNLISTED_STAGES
         )
-        found = {name: content_of(manifest) for name, manifest in inputs(directory, *stages).items()}
+        manifests = inputs(directory, *stages)
+    found = {name: content_of(manifest) for name, manifest in manifests.items() if name != "report"}
     return hashlib.blake2b(json.dumps(found, sort_keys=True).encode(), digest_size=16).hexdigest()

@@ -1,7 +1,7 @@
 """A program that compiles kernels, by calling them with the smallest game and the types that they will have.
 
-It prints a line for each kernel that it compiles, and for each file that has a kernel in the end.  Where nothing can be
-kept it ends early, as nobody would have anything of it.  It also ends when its standard input closes: the process that
+It prints a line for each kernel that it compiles, and for each file that has a kernel in the end.  If nothing can be
+kept, it ends early, because the work would be lost.  It also ends when its standard input closes: the process that
 started it is gone, or was interrupted before it had a handle on this one.  Its parts run in processes of their own,
 which are forked when the compiler has been loaded.  No kernel is compiled twice: only one part compiles the kernels
 that build the structure of a game; the others run the same functions as plain Python, which takes a tenth of a second.
@@ -109,7 +109,7 @@ def call_double_oracle(directory: Path) -> None:
 
 
 def call_solver(directory: Path) -> None:
-    """Do an iteration in single precision, as a solve does it."""
+    """Do an iteration in single precision, as a solve does."""
     with jit.interpret_kernels():
         index, timings = _structure("full")
 
@@ -213,7 +213,7 @@ def _start(process: ForkProcess) -> None:
 
 
 def _wait_for(*sentinels: int) -> None:
-    """Wait for the end of processes; end at once, and them too, when standard input closes.
+    """Wait for the end of processes; when standard input closes, end them and this process at once.
 
     No thread watches standard input, because a process with threads cannot be forked safely.
     """

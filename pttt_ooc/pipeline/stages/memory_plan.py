@@ -1,7 +1,7 @@
 """Plans a run of the workflow: memory and disk of each stage, from counts, before anything is made.
 
-Only the game's pairs of views are searched, which takes seconds for the largest games, and not even these if the game
-is not listed.  A stage's least memory and its mapped arrays follow from the descriptions that the stage itself uses.
+Only the game's pairs of views are searched, which takes seconds for the largest games; if the game is not listed, not
+even these.  A stage's least memory and its mapped arrays follow from the descriptions that the stage itself uses.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OWN = {"enumerate": 60, "index": 92, "solve": 98, "finish": 107, "evaluate": 92
 _SEARCH_PER_PAIR, _INDEX_PER_PAIR = 155, {"full": 170, "none": 330}
 _PER_ROW, _ROWS_AT_WORK = 5, 34 * MB
 _NO_WORK = 62 * MB  # bytes of a stage without work
-# Restricted games are not known before: a multiple of the strategies' bytes, up to a maximum, or that of ten squares.
+# Restricted games are not known yet: a multiple of the strategies' bytes, up to a maximum, or that of ten squares.
 _RESTRICTED, _MOST_RESTRICTED = 4, 45 * MB
 _CHOICE = 1.5  # of the arrays of a choice among equilibria, with its restricted games, measured
 _UNLISTED = {"finish": 75 * MB, "evaluate": 30 * MB}
@@ -98,7 +98,7 @@ class MemoryPlan:
     sequences
         Number of stored sequences of both players.
     stages
-        By name.
+        The needs of each stage, by name.
     exact_from_mb
         The budget of memory that an exact equilibrium would take, if this one is too small for it; else 0.
     """
@@ -202,7 +202,7 @@ def _stages(
     data: Mapping[str, int],
     disk: Mapping[str, tuple[float, float]],
 ) -> dict[str, StageNeeds]:
-    """The plans of all stages, from their needs and from the bytes of their data, of products, and besides them."""
+    """The plans of all stages, from their needs, the bytes of their data, and those on disk, kept and additional."""
     stages = {}
     for name, need in needs.items():
         most = min(threads, _MOST_THREADS.get(name, threads))

@@ -1,6 +1,6 @@
 """Checks products against their manifests, without reading all of them each time.
 
-A product is what its manifest describes if its contents are: compressed bytes differ between machines, see
+A product matches its manifest if its contents do: compressed bytes differ between machines, see
 :mod:`pttt_ooc.disk.contents`.  Reading a large store takes seconds.  So ``.verified/STAGE.json``, beside a stage's
 manifest, records the names, sizes and times of a product's files when its content was last verified.  If these differ
 now, as in a copy, the product is read again.  The file is only a cache: without it everything is read.
@@ -27,7 +27,7 @@ Facts = dict[str, Any]
 def describe_product(path: Path, known: Mapping[str, str] | None = None) -> Facts:
     """A manifest's description of a product: ``digest``, of its contents.
 
-    Compressed files also have ``bytes``, a digest of their bytes: where it is the same, nothing need be inflated.  Rows
+    Compressed files also have ``bytes``, a digest of their bytes: if it is the same, nothing need be inflated.  Rows
     with times also have ``content``, a digest without the times, which is equal in equal runs.
 
     Parameters
@@ -85,7 +85,7 @@ def stamp(path: Path) -> str:
 
 
 def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: bool = False) -> str:
-    """How the products differ from their manifest, as the rest of a sentence; empty if they do not.
+    """How the products differ from their manifest, as a clause; empty if they do not.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ def problem(home: Path, stage: str, products: Mapping[str, Facts], remember: boo
         try:
             seen[name] = [product["digest"], stamp(path)]
             if known.get(name) != seen[name] and not is_as_described(path, product):
-                return f"describes another {name} than the one that is there"
+                return f"{name} was changed or damaged"
         except (OSError, StoreError):
-            return f"lacks its product {name}"
+            return f"{name} is missing"
     if remember and known != seen:
         with suppress(StoreError):  # the directory may be read-only
             _write(home, stage, seen)

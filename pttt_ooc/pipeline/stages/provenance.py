@@ -23,7 +23,7 @@ def stage_sources(stage: str) -> frozenset[str]:
 
 
 def iterate_sources() -> frozenset[str]:
-    """The modules that the solver's numbers come from, and so the iteration at which it stops."""
+    """The modules that determine the solver's numbers, and so the iteration at which it stops."""
     return without_plain(dependencies("cfr/solving/solve_run"))
 
 

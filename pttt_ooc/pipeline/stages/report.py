@@ -19,7 +19,7 @@ from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import InfosetFileError
 from pttt_ooc.exact.double_oracle.complete_strategy import CompleteStrategy
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
-from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import attempts_at, first_infoset
 from pttt_ooc.games.structure.index import Layout
@@ -105,6 +105,7 @@ def _data(config: Config, directory: Path, before: Mapping[str, Facts], strategi
         parameters=before["solve"]["parameters"] if "solve" in before else {},
         digests=contents(before),
         machine=_machine(evaluation),
+        proven=EXACT_VALUES.get(config.game),
         title=config.report.title,
     )
 

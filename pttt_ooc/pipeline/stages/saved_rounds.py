@@ -28,7 +28,7 @@ _LINE_SECONDS = 2.0  # between two lines of progress
 def state_directory(work: Path, prefix: str, start: str, what: str, log: Path | None = None) -> Path:
     """Where rounds are saved: a directory named by what they begin with and by the code that they come from.
 
-    If nothing is saved there but there are others of the same prefix, a sentence tells why these rounds begin anew.
+    If nothing is saved there but there are others of the same prefix, a sentence tells why these rounds begin again.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def state_directory(work: Path, prefix: str, start: str, what: str, log: Path | 
     for other in [] if state.exists() else sorted(work.glob(f"{prefix}*")):
         is_older = other.name.startswith(f"{prefix}{first}-") or "-" not in other.name.removeprefix(prefix)
         reason = "version of this program" if is_older else what
-        tell(f"The rounds begin anew: {other} is of another {reason}. At their end it is deleted.", log)
+        tell(f"The rounds begin again: {other} is of another {reason}, and is deleted at the end.", log)
     return state
 
 
@@ -66,7 +66,7 @@ def play_rounds(
     state
         The directory of the saved state; made if missing.
     most_seconds
-        Of this run and of those before together.
+        Seconds of this run and of those before it, together.
     rows
         Receives the rows.
 
@@ -84,7 +84,7 @@ def play_rounds(
         with open(state / ROUNDS, "w", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)
             while not has_ended(oracle, gap) and (not rows or rows[-1]["seconds"] < most_seconds):
-                last = oracle.round()  # if it does not fit, it is cut off in the middle: what is saved is before it
+                last = oracle.round()  # if it does not fit, it stops in the middle: the saved state is older
                 rows.append(_row(last, before + time.monotonic() - begun))
                 file.write(f"{json.dumps(rows[-1])}\n")
                 file.flush()
@@ -107,7 +107,7 @@ def _earlier(file: Path, oracle: DoubleOracle) -> list[Facts]:
     try:
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()[: oracle.last.number]]
     except (OSError, ValueError) as error:
-        raise StoreError(f"{file} is damaged ({error}); delete {file.parent} to begin anew.") from error
+        raise StoreError(f"{file} is damaged ({error}); delete {file.parent} to begin again.") from error
     tell(f"Going on after round {oracle.last.number}.")
     return rows
 

@@ -41,8 +41,8 @@ ConvergenceRow = Mapping[str, Any]
 def due(settings: SolveConfig) -> Iterator[int]:
     """The iterations after which snapshots are made.
 
-    They are 1 and then, each time, the first evaluation after the number of iterations has grown by ``snapshot_every``,
-    so that the gap of each snapshot is known.
+    They are 1 and then, each time, the first evaluation after the number of iterations has grown by the factor
+    ``snapshot_every``, so that the gap of each snapshot is known.
     """
     assert settings.snapshot_every is not None
     last = 0
@@ -141,7 +141,7 @@ class Snapshots:
                     remove(self._path(t))
 
     def has_all(self, iteration: int) -> bool:
-        """Whether no snapshot is missing that a run without interruptions has at this iteration."""
+        """Whether all snapshots are there that a run without interruptions has at this iteration."""
         sizes = self._sizes()
         wanted = self._due(iteration)
         if not all(t in sizes for t in wanted):
@@ -176,7 +176,7 @@ class Snapshots:
         file = self.directory / _SIZES
         if not file.exists():
             return {}
-        content = read_json(file, "the sizes of snapshots", f"delete {self.directory} to begin anew")
+        content = read_json(file, "the sizes of snapshots", f"delete {self.directory} to begin again")
         return {int(iteration): int(size) for iteration, size in content.items()}
 
     def _there(self) -> dict[int, int]:

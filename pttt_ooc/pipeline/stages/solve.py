@@ -120,8 +120,8 @@ def _others(work: Path) -> Iterator[str]:
     taken = sum(file.stat().st_size for path in others for file in path.rglob("*") if file.is_file())
     if others:
         yield (
-            f"Saved runs of other parameters or versions, {len(others)} in number, take {size(taken)} in "
-            f"{work.parent}; delete those directories in it that you do not want to continue from."
+            f"Saved runs of other parameters or versions ({len(others)}) take {size(taken)} in {work.parent}; delete "
+            "the directories that you will not continue."
         )
 
 

@@ -33,7 +33,7 @@ STRUCTURE_LOCK = ".structure.lock"  # beside an index; shared by runs that read 
 RUN_LOCK = ".run.lock"  # in a directory of results, for the whole run of the workflow
 MEASURED_FILES = ("measurements.html",)  # products with nothing but measurements
 
-_BEGINS_ANEW = "Interrupted; the same command begins the stage {} anew: what it had done is lost, earlier stages stay."
+_BEGINS_ANEW = "Interrupted. The same command begins stage {} again; earlier stages are kept."
 
 
 @contextmanager
@@ -61,8 +61,8 @@ def stage(
 
     Yields
     ------
-    dict for further facts, JSON values, for the manifest.  ``array_digests`` is none of them: for each product that has
-    been written array by array, digests of these arrays.
+    dict for further facts, JSON values, for the manifest.  Only ``array_digests`` is left out: for each product that
+    was written array by array, digests of these arrays.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def inputs(directory: Path, *stages: str) -> dict[str, Facts]:
         manifest = read_manifest(manifest_of(directory, name), name)
         if other := made_from_others(manifest, manifests):
             raise StoreError(
-                f"{manifest_of(directory, name)} was made from another {other} than the one that is there; "
-                "delete it to make it anew."
+                f"{other} has changed since {manifest_of(directory, name)} was made from it; delete "
+                f"{manifest_of(directory, name).name} to make it again."
             )
         manifests[name] = manifest
         for product in manifests[name]["products"]:
@@ -166,8 +166,8 @@ def check_product(directory: Path, name: str, manifest: Facts, product: str) -> 
     path = home_of(directory, name) / product
     if not is_as_described(path, manifest["products"][product]):
         raise StoreError(
-            f"{path} is not what stage {name!r} made: it was changed or damaged; "
-            f"delete {manifest_of(directory, name)} to make it anew."
+            f"{path} was changed or damaged after stage {name!r} had made it; "
+            f"delete {manifest_of(directory, name)} to make it again."
         )
 
 

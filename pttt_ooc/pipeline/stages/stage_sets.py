@@ -24,11 +24,11 @@ class StageSet:
     Attributes
     ----------
     products
-        By stage, in an order in which each stage reads only earlier ones: the products that it may leave.
+        The products that each stage may leave, by stage, in an order in which each reads only earlier ones.
     optional
-        Stages without which later ones run too.
+        Stages that later ones can run without.
     owns
-        Whether a manifest belongs to this set, where names of stages and products do not tell.
+        Whether a manifest belongs to this set, if names of stages and products do not tell.
     """
 
     products: Mapping[str, tuple[str, ...]]

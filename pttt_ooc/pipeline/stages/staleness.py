@@ -7,6 +7,7 @@ and their content.  This module compares them with the configuration and with th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from pttt_ooc.pipeline.stages.normal_solve import normal_solve
 from pttt_ooc.pipeline.stages.provenance import source_digest
 from pttt_ooc.pipeline.stages.stage_context import Facts, made_from_others
 
-NOT_RUN = "has not run"
+NOT_RUN = "has not run yet"
 _RUNS_FIRST = " runs first"
 
 
@@ -99,12 +100,12 @@ def requested_stages(config: Config, directory: Path, stages: Sequence[str] | No
 def reasons(
     directory: Path, wanted: Mapping[str, StageRequest], forced: Container[str] = (), remember: bool = False
 ) -> dict[str, str]:
-    """Why each stage must run, as the rest of a sentence about its manifest; empty if it need not run.
+    """Why each stage must run, as a clause such as "convergence.jsonl changed"; empty if it need not run.
 
     Parameters
     ----------
     directory
-        Of the results.
+        The directory of the results.
     wanted
         The requests by stage, in the order of the stages.
     forced
@@ -118,7 +119,7 @@ def reasons(
         file = manifest_of(directory, stage)
         reason, manifest = _own_reason(file, stage, one, current, remember)
         if stage in forced or str(file) in forced:
-            reason = reason or "is to be made anew"
+            reason = reason or "you asked for it again"
         if not reason and (first := next((name for name in one.after if found.get(name)), "")):
             reason = f"{first}{_RUNS_FIRST}"
         if not reason:
@@ -140,12 +141,12 @@ def _own_reason(
             file.parent, stage, manifest["products"], remember
         )
     except (StoreError, KeyError, TypeError, AttributeError):
-        return "is damaged, or of another version of this program", {}
+        return "its manifest is damaged, or of another version of this program", {}
     return reason, manifest
 
 
 def difference(manifest: Facts, one: StageRequest, before: Mapping[str, Facts]) -> str:
-    """How a manifest differs from the request, as the rest of a sentence; empty if it does not.
+    """How a manifest differs from the request, as a clause; empty if it does not.
 
     Parameters
     ----------
@@ -156,18 +157,18 @@ def difference(manifest: Facts, one: StageRequest, before: Mapping[str, Facts]) 
     for key, value in wanted.items():
         if there.get(key) != value:
             if key == "row_orders":
-                return "was made with other files of infosets"
-            return f"was made with {key.removeprefix('settings.')} {_text(there.get(key))}, not {_text(value)}"
+                return "the files of infosets changed"
+            return f"{key.removeprefix('settings.')} changed from {_text(there.get(key))} to {_text(value)}"
     result = manifest.get("result", {})
     for part in (result, result.get("choice") or {}):
         if one.memory_mb and part.get("stopped_by") == "memory_mb" and one.memory_mb >= part["smallest_mb"]:
-            return f"had too little memory, but now has {one.memory_mb:g} MB"
+            return f"it had too little memory, and now has {one.memory_mb:g} MB"
     if manifest["sources"] != one.sources:
-        return "was made by another version of this program"
+        return "this program changed"
     used = manifest.get("made_from", {})
     outside = next((name for name, value in (one.made_from or {}).items() if used.get(name) != value), "")
     if other := made_from_others(manifest, before) or outside:
-        return f"was made from another {other}"
+        return f"{other} changed"
     return ""
 
 
@@ -179,7 +180,8 @@ def _flat(facts: Facts) -> Facts:
 
 
 def _text(value: Any) -> str:
-    return "null" if value is None else str(value)
+    """A value as config.yaml has it; a text is quoted."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def status_lines(found: Mapping[str, str]) -> list[str]:
@@ -191,4 +193,4 @@ def sentence(file: str, reason: str) -> str:
     """Why the stage of this manifest runs again; empty if it is obvious."""
     if reason in ("", NOT_RUN) or reason.endswith(_RUNS_FIRST):
         return ""
-    return f"{file} {reason}; stage {Path(file).stem} runs again."
+    return f"{file}: {reason}; stage {Path(file).stem} runs again."

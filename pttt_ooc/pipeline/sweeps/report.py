@@ -86,7 +86,7 @@ def compare(directories: Sequence[Path], into: Path) -> None:
     Parameters
     ----------
     directories
-        Of the results of the runs, game by game.
+        The directories of the runs' results, game by game.
     into
         An existing directory.
 

@@ -16,7 +16,7 @@ PLAYS = ("first_plays", "second_plays")
 
 APART, MERGED = "apart", "merged"
 LAYERS = ("probability", "value", "belief", "regret", "support")
-"""What a board shows: one of them at a time."""
+"""What a board can show, one at a time."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Address:
         return self.place(self.at, self.square)
 
     def place(self, at: str, square: int | None = None) -> str:
-        """The page of another infoset of the same player; a page has many such links, so that this is quick."""
+        """The page of another infoset of the same player; a page has many such links, so this is quick."""
         return self._page(at, square, self.layer, self.bare)
 
     def showing(self, layer: str, bare: bool) -> str:
@@ -114,7 +114,7 @@ class Address:
 
     @property
     def map_name(self) -> str:
-        """A name for that map, which others do not have."""
+        """A name that only this map has."""
         return f"map-{zlib.crc32(self.map.encode()):08x}"
 
     def file(self, name: str) -> str:

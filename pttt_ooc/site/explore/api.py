@@ -89,7 +89,7 @@ class NumbersOut(BaseModel):
 
 
 class BoardOut(BaseModel):
-    """A true board that may be there."""
+    """A possible true board."""
 
     mine: int = Field(description="Bit mask of the player's marks: bit s for square s.")
     theirs: int
@@ -151,11 +151,11 @@ class ExploreOut(BaseModel):
     beliefs: BeliefsOut
     outcomes: list[OutcomeOut] = Field(description="Of the square that was chosen.")
     offered: list[StrategyOut] = Field(description="All strategies that you may look at.")
-    equilibria: EquilibriaOut | None = Field(description="null if it is not known: `pttt equilibria` finds it.")
+    equilibria: EquilibriaOut | None = Field(description="null if it is not known: `pttt lab equilibria` finds it.")
 
     @classmethod
     def of(cls, game: str, view: Look) -> ExploreOut:
-        """A look that has answers."""
+        """The JSON of a look that has answers."""
         answer, address = view.answers[0], view.address
         own = {
             "game": game,
@@ -203,7 +203,7 @@ class MistakesOut(BaseModel):
 
     @classmethod
     def of(cls, submission: int, player: int, answer: Message) -> MistakesOut:
-        """The answer of the answerer."""
+        """The JSON of the answerer's answer."""
         return cls.model_validate({**answer, "submission": submission, "player": player})
 
 

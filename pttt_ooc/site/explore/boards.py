@@ -16,10 +16,10 @@ from pttt_ooc.games.rules.infoset_text import attempts_of, infoset_text
 from pttt_ooc.pipeline.show.pictures import MARKS
 
 DARKEST = 0.75
-"""The opacity of the darkest shade: text on it is still read."""
+"""The opacity of the darkest shade: text on it is still legible."""
 
 OURS, THEIRS = "ours", "theirs"
-"""The two colours: what is good for the player, or theirs; and what is bad, or the opponent's."""
+"""The colour of what is good for the player or theirs, and the colour of what is bad or the opponent's."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Scale:
     Attributes
     ----------
     share
-        How dark a number is that is not negative, from 0 to 1.
+        How dark a number >= 0 is shown, from 0 to 1.
     positive, negative
         The colours of numbers above and below 0.
     shown
@@ -106,7 +106,7 @@ class Layer:
     hollow
         Whether the strategies never reach what follows, so that only the edge is shaded.
     played
-        Whether the square has the sign of some equilibrium's support.
+        Whether the square has the sign that some equilibrium plays it.
     """
 
     tone: str = ""
@@ -240,12 +240,12 @@ def belief_board(game: Game, player: int, infoset: str, marks: Sequence[float | 
 
 
 def row_board(game: Game, player: int, infoset: str, row: Sequence[float]) -> list[BoardSquare]:
-    """The probability of an attempt of each square; what is never attempted is hollow."""
+    """The probability of attempting each square; squares that are never attempted are hollow."""
     return _shaded_board(game, player, infoset, row, PROBABILITY, _figure, probability, hollow=True)
 
 
 def loss_board(game: Game, player: int, infoset: str, lost: Sequence[float | None]) -> list[BoardSquare]:
-    """The loss after an attempt of each square; None where it may not be attempted."""
+    """The loss by attempting each square; None where it may not be attempted."""
     return _shaded_board(game, player, infoset, [loss or 0.0 for loss in lost], LOSS, _loss, _loss)
 
 
@@ -318,7 +318,7 @@ def _signed_text(value: float, digits: int = 3) -> str:
 
 
 def _small(regret: float) -> str:
-    """A number that may be small, with its sign; what five decimals do not show is 0."""
+    """A number that may be small, with its sign; 0 if five decimals do not show it."""
     return "0" if abs(regret) < _LEAST else _signed_text(regret, 5)
 
 

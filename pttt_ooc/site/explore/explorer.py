@@ -34,7 +34,7 @@ class Explorer:
     sources
         The source of strategies.
     others
-        Explorers of further games; this one is meant where no game is named.
+        Explorers of further games; this one is the default.
     """
 
     game: Game
@@ -48,7 +48,7 @@ class Explorer:
         return (self, *self.others)
 
     def of(self, game: str) -> Explorer:
-        """The explorer of a game; 404 if there is none.  Empty: this one."""
+        """The explorer of a game, this one if `game` is empty; 404 if there is none."""
         found = self if not game else next((one for one in self.all if one.game.name == game), None)
         if found is None:
             raise HTTPException(404, f"There is no solution of {game!r} here.")
@@ -171,7 +171,7 @@ async def look(explorer: Explorer, account: Account | None, requested: Address, 
     Parameters
     ----------
     here
-        The infoset that is kept if the requested one is impossible; empty or impossible itself: the nearest one.
+        The infoset to keep if the requested one is impossible; if this is empty or impossible too, the nearest one.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def _latest(offered: Sequence[Source], requested: Address) -> tuple[Source, Sour
 
 
 def chosen_pair(offered: Sequence[Source], requested: Address) -> tuple[tuple[Source, Source], Address]:
-    """The strategies of both players after the chosen iteration, and the address that names them; errors as look."""
+    """The strategies of both players after the chosen iteration, and the address that names them; errors as `look`."""
     latest = _latest(offered, requested)
     iteration = _iteration(latest, requested.iteration)
     pair = latest[0].after(iteration), latest[1].after(iteration)
@@ -259,5 +259,5 @@ async def _answers(explorer: Explorer, result: Look) -> Sequence[Message]:
 
 
 def records(pair: tuple[Source, Source], replies: tuple[bool, bool]) -> list[Message]:
-    """A pair of strategies, as questions name it; `replies`: who plays the best response."""
+    """A pair of strategies, as questions name it; `replies`: whether each plays the best response."""
     return [one.as_record(best) for one, best in zip(pair, replies, strict=True)]

@@ -48,7 +48,7 @@ _MORE: Mapping[str, Mapping[str, str]] = {
 """How a picture is painted, by classes: the colours of the light pages."""
 
 _PAPER = "#fefefe"
-_FINE = 6  # points of a unit while a picture is drawn, and twice as many as it has
+_FINE = 6  # pixels per unit while a picture is drawn: twice as many as in the result
 _COLOURS = {OURS: "cyan!60!blue", THEIRS: "orange"}
 _TEX = {"×": r"$\times$", "○": r"$\circ$"}
 
@@ -64,7 +64,7 @@ async def svg(request: Request, explorer: UsedExplorer, account: Signed, asked: 
 
 
 def _paint(kinds: str) -> str:
-    """The attributes of an element of these classes: pages do without styles inside."""
+    """The attributes of an element of these classes, instead of a style sheet."""
     first, *more = kinds.split()
     found = {**_PAINT[first], **{name: text for one in more for name, text in _MORE.get(f"{first} {one}", {}).items()}}
     return " ".join(f'{name}="{text}"' for name, text in found.items())
@@ -72,7 +72,7 @@ def _paint(kinds: str) -> str:
 
 @router.get("/explore/board.png")
 async def png(explorer: UsedExplorer, account: Signed, asked: AskedPage) -> Response:
-    """The board as a picture of points, 300 for each square, in the same colours."""
+    """The board as pixels, 300 to the side of a square, in the same colours."""
     address, shown = _require_contents(explorer.game, await look(explorer, account, asked))
     out = io.BytesIO()
     picture = await run_in_threadpool(picture_of, explorer.game, shown["drawn"], not address.bare)
@@ -169,12 +169,12 @@ class _Pen:
                 self.line((x, at, x, min(at + 4, bottom)), paint)
 
     def text(self, at: Sequence[float], text: str, paint: Mapping[str, str], anchor: str) -> None:
-        """A text; the font has no minus, but a hyphen."""
+        """A text; the font lacks the minus, so this is a hyphen."""
         font = ImageFont.load_default(_FINE * float(paint["font-size"]))
         self._draw.text((_FINE * at[0], _FINE * at[1]), text.replace("−", "-"), paint["fill"], font, anchor)
 
     def mark(self, mark: str, colour: str) -> None:
-        """A player's mark in the middle: the font has none."""
+        """A player's mark in the middle, which the font lacks."""
         paint, (low, high) = {"stroke": colour, "stroke-width": "5"}, (34, 66)
         if mark == "×":
             self.line((low, low, high, high), paint)
@@ -187,7 +187,7 @@ class _Pen:
 
 
 def _blend_with_paper(colour: str, opacity: float) -> str:
-    """A colour on paper."""
+    """A colour mixed with the paper's."""
     parts = zip(ImageColor.getrgb(colour), ImageColor.getrgb(_PAPER), strict=True)
     return "#" + "".join(f"{round(opacity * one + (1 - opacity) * paper):02x}" for one, paper in parts)
 
@@ -233,7 +233,7 @@ def _require_contents(game: Game, view: Look) -> tuple[Address, dict[str, Any]]:
     if view.impossible:
         raise HTTPException(404, view.impossible)
     if not view.answers:
-        raise HTTPException(503, view.failed or "These strategies are being prepared; ask again in a moment.")
+        raise HTTPException(503, view.failed or "These strategies are not ready yet; ask again in a moment.")
     return view.address, page_contents(game, view.address, view.answers)
 
 

@@ -1,7 +1,7 @@
 """Where the probability flows: how often games come to each infoset of a player, over the player's first attempts.
 
-Infosets that mirror each other are one class.  A class that games come to with less than :data:`LEAST` is not followed;
-such classes are counted together.  What is followed is exact: the parents of a class's infosets mirror each other too.
+Infosets that mirror each other are one class.  A class with a probability below :data:`LEAST` is not followed; such
+classes are counted together.  What is followed is exact: the parents of a class's infosets mirror each other too.
 At most :data:`MOST` infosets are followed, in each column those of the likeliest classes first.
 """
 
@@ -22,7 +22,7 @@ ATTEMPTS = 4
 """How many attempts are followed."""
 
 MOST = 1000
-"""Most infosets that are followed, so that the map of a plan, which is found when it is asked for, takes no second."""
+"""Most infosets that are followed: the map of a plan is computed on request, and has to take less than a second."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class Flow:
     images
         How many infosets of the class games come to.
     probability
-        That a game comes to one of them, so that the player decides there.
+        The probability that a game comes to one of them, so that the player decides there.
     parent
         The position of the class that it follows, among those with one attempt less.
     rest
         The probability that the player decides again after one more attempt, in classes that are not followed.
     cut
-        Whether what follows is left out, as :data:`MOST` infosets have been followed.
+        Whether what follows is left out because :data:`MOST` infosets have been followed.
     """
 
     infoset: str
@@ -60,7 +60,7 @@ def flow_of(
     following: Callable[[str, int], Mapping[str, float]],
     root: float,
 ) -> list[list[Flow]]:
-    """The classes after 0, 1, ... attempts, of each class's followers the likeliest first.
+    """The classes after 0, 1, ... attempts; of those that follow a class, the likeliest come first.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _READ = 15.0  # a lower piece has no space for its text
 
 @dataclass(frozen=True)
 class Piece:
-    """A class of infosets on the map, or rare ones together, as high as it is likely; followers are on its right.
+    """A class of infosets on the map, or rare ones together; its height is its probability, followers are on its right.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Piece:
     label
         Its last attempt; empty where there is no space.
     opacity
-        Of its shade.
+        The opacity of its shade.
     words
         All of this in words.
     """
@@ -73,7 +73,7 @@ async def flow_map(request: Request, explorer: UsedExplorer, account: Signed, as
 def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address, most: int) -> dict[str, Any]:
     """The pieces of a map: each column is one attempt later; ``cut`` is `most` if the map ends there."""
     found: list[Piece] = []
-    tops = [0.0]  # where the next follower of each piece of the column before begins
+    tops = [0.0]  # where the next follower of each piece in the previous column begins
     for column, level in enumerate(levels):
         begun = []
         for one in level:
@@ -88,7 +88,7 @@ def pieces(levels: Sequence[Sequence[Mapping[str, Any]]], address: Address, most
 
 
 def _piece(column: int, y: float, one: Mapping[str, Any], address: Address) -> Piece:
-    infoset, p = one["infoset"], round(one["probability"], 12)  # sums of many: 1 is 1
+    infoset, p = one["infoset"], round(one["probability"], 12)  # sums have rounding errors
     words = f"{infoset}: {probability(p)}" + (f", {one['images']} mirror images" if one["images"] > 1 else "")
     words += ", not followed" if one["cut"] else ""
     name = f"{infoset[-2:] if column else 'start'} {probability(p)}"

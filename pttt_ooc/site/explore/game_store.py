@@ -134,21 +134,21 @@ class Games:
         return self._begin(owner, opponent, play_opponent(self.opponents, opponent, start(self.game), self._draw))
 
     def play_on(self, owner: str, id: str, step: int) -> Seat:
-        """Begin a game where an earlier one was before attempt `step` (from 0), a person's one.
+        """Begin a game from an earlier one, before attempt `step` (from 0), which was the person's.
 
-        The opponent's attempts until there are drawn from what the person could believe: they are not the true ones.
+        The opponent's attempts up to there are not taken over: they are drawn from what the person could believe.
         The new game is in no record.
 
         Raises
         ------
         PlayError
-            If it is not the person's game, or is not over; if the attempt is the opponent's, or there is none; if the
-            opponent cannot be played against any more.
+            If it is not the person's game, or is not over; if the attempt is the opponent's, the first of the game, or
+            does not exist; if the opponent is no longer there.
         """
         played, me = self.find_finished(owner, id), self.store.row(owner, id).player
         attempts = played.history.attempts
         if not 0 < step < len(attempts) or attempts[step].player != me:
-            raise PlayError("A game is played on from one of your attempts, but for the first of all; choose one.", 400)
+            raise PlayError("Choose one of your attempts after the first to play on from.", 400)
         opponent = self._opponent(played.opponent.key, 1 - me, played.opponent.digest)
         self.store.check_quota(owner)
         self.opponents.prepare(opponent)
@@ -218,9 +218,9 @@ class Games:
         return self.seat(owner, id)
 
     def hints(self, seat: Seat) -> Sequence[Choice]:
-        """What the person has asked for at their infoset: the squares with their values; empty if nothing.
+        """The hint that the person has asked for at their infoset: the squares with their values; empty if none.
 
-        They follow from the infoset and the opponent alone; there are none while the opponent cannot be asked.
+        It depends on the infoset and the opponent only; it is empty while the opponent cannot be asked.
         """
         if not seat.hinted:
             return ()

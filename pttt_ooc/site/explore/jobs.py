@@ -28,7 +28,7 @@ class TooManyError(PtttError):
     """Too many jobs are waiting."""
 
     def __init__(self) -> None:
-        super().__init__("Many strategies are being prepared just now; come back in a few minutes.")
+        super().__init__("Many strategies are waiting just now; come back in a few minutes.")
 
 
 class FailedError(PtttError):

@@ -1,4 +1,4 @@
-"""A pair of prepared strategies that is asked as one of plans is, and the answers of both as JSON values.
+"""A pair of prepared strategies, which answers as a pair of plans does, and the answers of both as JSON values.
 
 Arrays become lists, NaN becomes None.
 """
@@ -78,7 +78,7 @@ class ListedPair:
         return {after: probability for after, probability in likely.items() if probability > 0}
 
     def merge_infoset(self, player: int, infoset: str, square: int | None = None, boards: int = 10) -> MergedInfoset:
-        """See :func:`pttt_ooc.library.questions.mirror_merge.merge_infoset`; an illegal square is none."""
+        """See :func:`pttt_ooc.library.questions.mirror_merge.merge_infoset`; an illegal square counts as none."""
         legal = None if square is None or square not in self.numbers(player, infoset).legal else square
         return merge_infoset(self.profile, player, infoset, legal, boards)
 
@@ -110,7 +110,7 @@ def infoset_record(
     """What is known of an infoset, or of its mirror images together, and of the outcomes of a chosen square.
 
     The outcomes of all attempts are ``after``, as ``[square, placed, probability, infoset]``: without infoset where the
-    player has no further decision.  Of mirror images together there are only those of the chosen square.
+    player has no further decision.  With `merge`, only the outcomes of the chosen square are there.
     """
     if merge:
         both = pair.merge_infoset(player, infoset, square, boards)
@@ -150,4 +150,4 @@ def _number(number: float) -> float | None:
 
 
 known = lru_cache(maxsize=4096)(check_infoset)
-"""As checked; on a walk the same infosets are asked about again and again."""
+"""Checks an infoset and remembers it: a walk asks about the same ones again and again."""

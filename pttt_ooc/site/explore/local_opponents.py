@@ -59,7 +59,7 @@ class Pair(ListedPair):
 
     @cached_property
     def support(self) -> Support | None:
-        """What some equilibrium plays, if `pttt equilibria` has kept it."""
+        """What some equilibrium plays, if `pttt lab equilibria` has kept it."""
         kept = (kept_support(one, self.game, data_directory()) for one in self._named)
         return next((support for support in kept if support), None)
 
@@ -89,7 +89,7 @@ class NamedPlans(PlanPair):
         self.names = names
 
     def draw_infoset(self, player: int, infoset: str, number: float) -> str:
-        """Nothing is drawn: infosets are not listed."""
+        """Always raises a PlayError: infosets are not listed."""
         raise PlayError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
 
     def with_reply(self, *players: int) -> NamedPlans:

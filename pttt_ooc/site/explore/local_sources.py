@@ -1,4 +1,4 @@
-"""The strategies of `pttt explore`, and the structures of their game."""
+"""The strategies of `pttt web`, and the structures of their game."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROFILES = "explore"
 
 
 def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[Source]]:
-    """The strategies that were named, and the game that they are for; a plan stands alone.
+    """The strategies that were named, and the game that they are for; a plan has to be the only one.
 
     Raises
     ------
@@ -42,7 +42,7 @@ def local_sources(names: Sequence[str], game: str | None) -> tuple[Game, list[So
 
 
 def _told_apart(sources: Sequence[Source]) -> list[Source]:
-    """The sources; those that would have the same label have their places in it."""
+    """The sources; if several have the same label, their places are added to it."""
     labels = [source.label for source in sources]
     places = [f"{source.label} in {Path(source.name).parent}" for source in sources]
     return [

@@ -1,6 +1,6 @@
-"""Lists of infosets at which something is lost: rows, as Mistakes has them too, and the page on differences.
+"""Lists of infosets where something is lost: their rows, which Mistakes uses too, and the page on differences.
 
-It tells where two strategies of one player differ most in value against the same opponent.
+The page tells where two strategies of one player differ most in value against the same opponent.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def loss_row(game: Game, one: Record, address: Address) -> dict[str, Any]:
 
 
 def costliest(one: Record) -> int | None:
-    """The attempt that costs most, its probability considered; None if no attempt that is made costs anything."""
+    """The attempt with the largest loss times probability; None if no attempt that is made loses anything."""
     costs = {s: one["probabilities"][s] * (loss or 0.0) for s, loss in enumerate(one["losses"])}
     worst = max(costs, key=lambda s: costs[s])
     return worst if costs[worst] > ROUNDING else None

@@ -72,7 +72,7 @@ class PreparingError(PlayError):
     """
 
     def __init__(self, opponent: Opponent, step: str, share: float, ahead: int = 0) -> None:
-        super().__init__(f"{opponent.name} is being prepared ({step}); try again in a few seconds.", 503)
+        super().__init__(f"{opponent.name} is not ready yet ({step}); try again in a few seconds.", 503)
         self.step, self.share, self.ahead = step, share, ahead
 
 
@@ -90,7 +90,7 @@ class Opponents(Protocol):
         """The game that is played."""
 
     def list_opponents(self) -> Sequence[Opponent]:
-        """All opponents now, the most interesting first; two with the same key are different players."""
+        """All opponents now, the most interesting first; a key can occur once for each player."""
 
     def prepare(self, opponent: Opponent) -> None:
         """Raise a PreparingError if an opponent is not prepared yet."""
@@ -102,10 +102,10 @@ class Opponents(Protocol):
         """Expected payoffs against an opponent."""
 
     def numbers(self, opponent: Opponent, infoset: str) -> Record:
-        """The `Numbers` of the person at an own infoset, against this opponent."""
+        """The `Numbers` of the person at one of their infosets, against this opponent."""
 
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
-        """The `Beliefs` of the person at an own infoset, against this opponent."""
+        """The `Beliefs` of the person at one of their infosets, against this opponent."""
 
     def draw_infoset(self, opponent: Opponent, infoset: str, number: float) -> str:
         """An infoset of the opponent, drawn from these beliefs by a random number in [0, 1)."""
@@ -178,7 +178,7 @@ class AskedOpponents:
         return self._ask(opponent, "infoset", player=1 - opponent.player, infoset=infoset, square=None)
 
     def _pair(self, opponent: Opponent) -> tuple[Source, Source, bool]:
-        """The strategies of the person and of the opponent, and whether the opponent replies to the first."""
+        """The strategies of the person and of the opponent, and whether the opponent best-responds to the first."""
         me, sources = 1 - opponent.player, self._sources()
         if opponent.key.startswith(_REPLY):
             mine = next(s for s in sources if f"{_REPLY}{s.key}" == opponent.key and me in s.players)

@@ -12,7 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 
 from pttt_ooc.disk.numbers import gap, probability, share, value_for
-from pttt_ooc.games.rules.catalogue import describe_game
+from pttt_ooc.games.rules.catalogue import describe_game, exact_value
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import DIGITS, attempts_of
 from pttt_ooc.games.rules.play import first_infoset
@@ -43,7 +43,7 @@ async def explore(
     asked: AskedPage,
     here: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """One infoset; `here` is kept if what was typed is none."""
+    """One infoset; if the typed one is impossible, `here` is kept."""
     view = await look(explorer, account, asked, here)
     page = await run_in_threadpool(_page, request, account, explorer.game, view)
     if view.impossible or view.failed:
@@ -120,7 +120,7 @@ def page_contents(game: Game, address: Address, answers: Sequence[Message]) -> S
     after = {(one, placed): (p, text and address.place(text)) for one, placed, p, text in answer["after"]}
     return {
         "numbers": answer["numbers"],
-        "facts": _facts(address, answer["facts"]),
+        "facts": _facts(game, address, answer["facts"]),
         "drawn": boards.strategy_board(game, address.player, address.at, answers, address.layer),
         "equilibria": answer["equilibria"],
         "unknown_support": unknown_support(game),
@@ -144,9 +144,15 @@ def page_contents(game: Game, address: Address, answers: Sequence[Message]) -> S
     }
 
 
-def _facts(address: Address, facts: Message) -> Shown:
-    """The values of the pair of strategies for the player, from the beginning of the game."""
-    return {"value": value_for(address.player, facts["value"]), "best": facts["best_responses"][address.player]}
+def _facts(game: Game, address: Address, facts: Message) -> Shown:
+    """The values of the pair of strategies for the player at the beginning of the game, and the value of the game."""
+    proven = exact_value(game)
+    mine = proven if proven is None or address.player == 0 else -proven
+    return {
+        "proven": mine,
+        "value": value_for(address.player, facts["value"]),
+        "best": facts["best_responses"][address.player],
+    }
 
 
 def _row(answers: Sequence[Message], squares: Sequence[int]) -> Shown:
@@ -331,7 +337,7 @@ def _axis_ends(least: float, most: float) -> tuple[float, float]:
 
 
 def _levels(low: float, high: float) -> list[float]:
-    """Round levels between two powers of ten; at least one."""
+    """Round levels between two powers of ten, or else the one in the middle."""
     factors = (1.0,) if high - low > 2 else (1.0, 2.0, 5.0)
     levels = [f * 10.0**e for e in range(math.floor(low), math.ceil(high) + 1) for f in factors]
     inside = [v for v in levels if low <= math.log10(v) <= high]

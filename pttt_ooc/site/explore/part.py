@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import TypeAdapter
 
 from pttt_ooc.config import MOST_REPLIED_SQUARES
-from pttt_ooc.disk.numbers import gap, probability, share
+from pttt_ooc.disk.numbers import NOISE, fraction, gap, percent, probability, reach, share
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.pipeline.show.pictures import MARKS
@@ -21,9 +21,9 @@ from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.opponents import AskedOpponents
 from pttt_ooc.site.explore.sources import FixedSources, Source
 from pttt_ooc.site.service.wire import Client
-from pttt_ooc.site.shell.parts import Link, Part
+from pttt_ooc.site.shell.parts import MAIN, Link, Part
 
-LINKS = (Link("/explore", "Explore", "Phantom"),)
+LINKS = (Link("/explore", "Explore", MAIN),)
 
 
 def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
@@ -34,8 +34,21 @@ def part_of(explorer: Explorer, *routers: APIRouter) -> Part:
         routers=(pages.router, api.router, loss_lists.router, exports.router, flow_map.router, *routers),
         links=LINKS,
         state=explorer,
-        filters={"gap": gap, "probability": probability, "share": share},
-        names={"MARKS": MARKS, "DIGITS": DIGITS, "MOST_REPLIED_SQUARES": MOST_REPLIED_SQUARES, "LOSS": LOSS},
+        filters={
+            "fraction": fraction,
+            "gap": gap,
+            "percent": percent,
+            "probability": probability,
+            "reach": reach,
+            "share": share,
+        },
+        names={
+            "MARKS": MARKS,
+            "DIGITS": DIGITS,
+            "MOST_REPLIED_SQUARES": MOST_REPLIED_SQUARES,
+            "LOSS": LOSS,
+            "NOISE": NOISE,
+        },
     )
 
 
@@ -61,7 +74,7 @@ def _of_game(address: str, game: str, sources: str, games_directory: str) -> tup
 
 
 def parts_of_games(*arguments: str) -> list[Part]:
-    """The parts Explore and Play on several games; the first is meant where no game is named.
+    """The parts Explore and Play on several games; the first is the default.
 
     Parameters
     ----------

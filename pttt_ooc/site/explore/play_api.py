@@ -1,8 +1,8 @@
 """The JSON of Play, below ``/api/play``: the pages' functions for programs.
 
 Games belong to the team of a request's token, or else to the browser's cookie, which the first game sets.  The pages
-use the same cookie, so that a browser's games are the same there.  A session does not count: no page that a browser
-shows can act for a team here.
+use the same cookie, so that a browser's games are the same there.  A session does not count, so that no page in a
+browser can act for a team here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pttt_ooc.site.explore.game_store import Games, ListedGame
 from pttt_ooc.site.explore.opponents import Opponent, PreparingError
 from pttt_ooc.site.explore.player_view import Seat
 from pttt_ooc.site.explore.results import FinishedGame, Standing
-from pttt_ooc.site.explore.review import Review, ReviewStep, review_of, step_of
+from pttt_ooc.site.explore.review import Review, ReviewStep, perfect_payoff, review_of, step_of
 from pttt_ooc.site.play import owners
 from pttt_ooc.site.shell.accounts import known_bearer
 from pttt_ooc.site.shell.forms import own_json
@@ -65,7 +65,7 @@ class OpponentOut(BaseModel):
 
     @classmethod
     def all_of(cls, listed: list[Opponent]) -> list[OpponentOut]:
-        """Opponents with one key are one."""
+        """The opponents, one for each key."""
         found: dict[str, OpponentOut] = {}
         for one in listed:
             found.setdefault(one.key, cls(key=one.key, name=one.name, you_play=[])).you_play.append(1 - one.player)
@@ -129,14 +129,14 @@ class LobbyOut(BaseModel):
 
 
 class AttemptOut(BaseModel):
-    """An own square."""
+    """One of your squares."""
 
     square: int
     placed: bool = Field(description="Whether the mark was placed; else the opponent is there.")
 
 
 class GameOut(BaseModel):
-    """What you may know of your game: nothing else of a game under way is sent to anybody."""
+    """What you may know of your game: while it goes on, only this is sent."""
 
     id: str
     game: str
@@ -153,7 +153,7 @@ class GameOut(BaseModel):
 
     @classmethod
     def of(cls, seat: Seat) -> GameOut:
-        """A seat, and nothing but a seat; of which the fields above are told."""
+        """The JSON of a seat, which knows nothing more of the game."""
         attempts = [{"square": square, "placed": placed} for square, placed in seat.attempts]
         told = {"game": seat.game.name, "opponent_key": seat.key, "attempts": attempts, "over": seat.over}
         return cls.model_validate({**vars(seat), **told})
@@ -205,13 +205,21 @@ class ReviewOut(BaseModel):
     moves: list[MoveOut]
     lost: float | None = Field(description="What your attempts lost in value, together.")
     why: str = Field(description="Why nothing is said about values, if so.")
+    perfect: float | None = Field(
+        description="What perfect play would average in your place against a perfect opponent; null: not proven."
+    )
     step: StepOut
 
     @classmethod
     def of(cls, played: FinishedGame, review: Review, step: ReviewStep) -> ReviewOut:
         """A game that is over."""
         seat = played.seat
-        told = {**vars(seat), **vars(review), "step": _step(played.history, seat.player, step)}
+        told = {
+            **vars(seat),
+            **vars(review),
+            "perfect": perfect_payoff(seat.game, seat.player),
+            "step": _step(played.history, seat.player, step),
+        }
         return cls.model_validate(told, from_attributes=True)
 
 
@@ -238,7 +246,7 @@ class Playing:
     Attributes
     ----------
     others
-        The states of further games; this one is meant where no game is named.
+        The states of further games; this one is the default.
     """
 
     games: Games
@@ -251,7 +259,7 @@ class Playing:
         return (self, *self.others)
 
     def of(self, game: str) -> Playing:
-        """The state of a game by its name; 404 if there is none.  Empty: this one."""
+        """The state of a game by its name, this one if it is empty; 404 if there is none."""
         found = self if not game else next((one for one in self.all if one.games.game.name == game), None)
         if found is None:
             raise HTTPException(404, f"There is no solution of {game!r} here.")
@@ -301,7 +309,7 @@ def _takes(model: type[BaseModel]) -> dict[str, object]:
 
 @router.get("", summary="Opponents, your games and results")
 def lobby(request: Request, playing: UsedPlaying, account: Known) -> LobbyOut:
-    """What the page Play shows.  Without a token or the cookie of a first game there are no games of yours."""
+    """What the page Play shows.  Without a token or the cookie of a first game, it lists no games of yours."""
     games, owner = playing.games, owners.owner_of(request, account)
     return LobbyOut(
         game=games.game.name,
@@ -348,7 +356,7 @@ def one_game(request: Request, playing: UsedPlaying, account: Known, id: str) ->
     openapi_extra=_takes(AttemptIn),
 )
 async def attempt(request: Request, playing: UsedPlaying, account: Known, id: str) -> GameOut:
-    """Attempt a square; the opponent has answered in the game that comes back."""
+    """Attempt a square; the answer is the game after the opponent's reply."""
     sent = await _read_body(request, AttemptIn)
     owner = owners.known_owner(request, account, "game")
     return GameOut.of(await run_in_threadpool(playing.games.attempt, owner, id, sent.made, sent.square))
@@ -376,7 +384,7 @@ def review(
     id: str,
     step: Shown = None,
 ) -> ReviewOut:
-    """All attempts of a finished game of yours, what each lost, and what could be believed before it."""
+    """All attempts of a finished game of yours, what each lost, and what you could believe before it."""
     games = playing.games
     played = games.find_finished(owners.known_owner(request, account, "game"), id)
     return ReviewOut.of(played, review_of(games.opponents, played), step_of(games.opponents, played, step))

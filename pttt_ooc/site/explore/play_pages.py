@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,18 +15,20 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pttt_ooc.errors import PlayError
 from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.games.rules.infoset_text import DIGITS
+from pttt_ooc.games.rules.play import start
 from pttt_ooc.pipeline.show.pictures import MARKS
 from pttt_ooc.site.explore import play_api
 from pttt_ooc.site.explore.game_store import Games
 from pttt_ooc.site.explore.opponents import PreparingError
 from pttt_ooc.site.explore.play_api import Playing, UsedPlaying
+from pttt_ooc.site.explore.player_view import cells, known_attempts
 from pttt_ooc.site.explore.results import FinishedGame, Standing
-from pttt_ooc.site.explore.review import review_of, step_of
+from pttt_ooc.site.explore.review import perfect_payoff, review_of, step_of
 from pttt_ooc.site.play import owners
 from pttt_ooc.site.play.owners import answer, form_again
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.forms import number, own_form
-from pttt_ooc.site.shell.parts import Link, Part
+from pttt_ooc.site.shell.parts import MAIN, Link, Part
 from pttt_ooc.site.shell.rendering import out_of_date, render, wants_part
 from pttt_ooc.site.shell.shell import Account, UsedShell
 
@@ -33,12 +36,12 @@ router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
 def part_of(games: Games, *others: Games) -> Part:
-    """The part of the application for playing one game, or several: the first is meant where no game is named."""
+    """The part of the application for playing one game, or several: the first is the default."""
     return Part(
         name="play",
         directory=Path(__file__).parent,
         routers=(router, play_api.router),
-        links=(Link("/play", "Play", "Phantom"),),
+        links=(Link("/play", "Play", MAIN),),
         state=Playing(games, others=tuple(map(Playing, others))),
         names={"MARKS": MARKS, "DIGITS": DIGITS},
         explain=owners.explain,
@@ -60,6 +63,8 @@ def _lobby(request: Request, playing: Playing, account: Account | None, typed: d
     groups: dict[str, list[int]] = {}
     for opponent in listed:
         groups.setdefault(opponent.key, []).append(1 - opponent.player)
+    asked = [1 - one.player for one in listed if one.key == typed.get("opponent", listed[0].key if listed else "")]
+    player = int(typed["player"]) if typed.get("player") in ("0", "1") else min(asked, default=0)
     return render(
         request,
         "play/lobby.html",
@@ -68,6 +73,8 @@ def _lobby(request: Request, playing: Playing, account: Account | None, typed: d
         under_way=games.list_games(owner, finished=False) if owner else [],
         finished=games.list_games(owner, finished=True) if owner else [],
         standings=games.standings(owner) if owner else [],
+        player=player,
+        cells=cells(games.game, known_attempts(start(games.game), player)),
         typed=typed,
         wrong=wrong,
         **_facts(request, games),
@@ -85,7 +92,7 @@ def _facts(request: Request, games: Games) -> dict[str, Any]:
 
 @router.post("/play")
 async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed) -> Response:
-    """Begin a game."""
+    """Begin a game, with the first attempt if a square was chosen."""
     fields = await own_form(request, shell)
     owner, cookie = owners.owner_or_new(request, account)
     opponent = fields.get("opponent", "")
@@ -93,9 +100,13 @@ async def begin(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
         player = number(fields, "player", 1, "Choose whom you play: player 0 or player 1.")
         playing.begun.check(request, "games have been begun")
         seat = await run_in_threadpool(playing.games.begin, owner, opponent, player)
+        if "square" in fields:
+            with suppress(HTTPException, PlayError):  # a square of the setup: the game has begun nevertheless
+                await run_in_threadpool(playing.games.attempt, owner, seat.id, seat.made, _square(fields))
     except PreparingError as error:
         whole = "part" if wants_part(request) else "page"
         facts = {"error": error, "opponent": opponent, "player": player, **_facts(request, playing.games)}
+        facts |= {"square": fields.get("square", "")}
         return await run_in_threadpool(_render_facts, request, f"play/preparing_{whole}.html", account, facts)
     except (HTTPException, PlayError) as error:
         return await form_again(error, partial(_lobby, request, playing, account, fields))
@@ -151,7 +162,7 @@ async def share(request: Request, playing: UsedPlaying, shell: UsedShell, accoun
 
 @router.post("/play/{id}/continuations")
 async def play_on(request: Request, playing: UsedPlaying, shell: UsedShell, account: Signed, id: str) -> Response:
-    """Play on where a finished game was before an attempt, against marks that are drawn from the beliefs there."""
+    """Play on from before an attempt of a finished game, against marks that are drawn from the beliefs there."""
     fields = await own_form(request, shell)
     step = number(fields, "step", 99, "The form does not say from which attempt on.")
     playing.begun.check(request, "games have been begun")
@@ -234,6 +245,7 @@ def _review(
     whole = "part" if wants_part(request) else "page"
     link = f"/play/{played.seat.id}/shared"
     facts = {"seat": played.seat, "review": review, "step": chosen, "notice": notice, **_facts(request, games)}
+    facts |= {"perfect": perfect_payoff(games.game, played.seat.player)}
     own = {"own": request.url.path != link, "link": link if played.shared else "", "standing": standing}
     return render(request, f"play/review_{whole}.html", account, **own, **facts)
 

@@ -42,7 +42,7 @@ class Seat:
     hinted
         Whether the player has asked for a hint at this infoset.
     help
-        What has helped the player in this game, for people; empty: nothing.
+        What has helped the player in this game, in words; empty: nothing.
     """
 
     game: Game
@@ -74,7 +74,7 @@ class Seat:
     def said(self) -> str:
         """One sentence about the latest attempt."""
         if not self.made:
-            return "Your first attempt." if self.legal else ""
+            return "Choose a square." if self.legal else ""
         square, placed = self.attempts[-1]
         return f"Square {square}: placed." if placed else f"Square {square}: failed, the opponent is there."
 
@@ -99,7 +99,7 @@ def known_attempts(history: History, player: int) -> tuple[tuple[int, bool], ...
 
 
 def cells(game: Game, attempts: tuple[tuple[int, bool], ...]) -> list[ViewSquare]:
-    """The board as a player sees it after own attempts."""
+    """The board as a player sees it after their attempts."""
     states = {square: "mine" if placed else "theirs" for square, placed in attempts}
     words = {"free": "not attempted", "mine": "your mark", "theirs": "the opponent’s mark"}
     latest = attempts[-1][0] if attempts else None

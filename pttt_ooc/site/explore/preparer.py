@@ -119,7 +119,7 @@ def search(place: Path, game: str, indices: Path, names: Names, player: int, gam
 
 
 def compare(place: Path, game: str, indices: Path, names: Names, player: int) -> None:
-    """Find out where two strategies of `player` differ in value against an opponent; errors as of :func:`search`."""
+    """Find where two strategies of `player` differ in value against an opponent; errors as for :func:`search`."""
     named = _named_strategies(names, (player, player, 1 - player))
     with _engine(game, indices, named) as (engine, _):
         [a, b, opponent], arrays = _read(named, engine, indices, loss_arrays(engine.index))
@@ -146,7 +146,7 @@ def _engine(game: str, indices: Path, named: list[NamedStrategy]) -> Iterator[tu
 
 
 def _read(named: list[NamedStrategy], engine: Engine, indices: Path, more: Tree) -> tuple[list[Strategy], Tree]:
-    """Strategies, and `more` arrays that the work on them takes, within the budget of memory."""
+    """Read strategies, and allocate `more` arrays for the work on them, within the budget of memory."""
     tell("reading the strategies", 0.1)
     reading = reading_needs(named, engine.index, indices)
     arrays, more = arrays_for(engine, "the work", reading.fixed, (reading.arrays, more), MEMORY_MB, indices)
@@ -167,7 +167,7 @@ def _say(message: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Do the work that ASKED describes in JSON, with the result PLACE; the parent holds the other end of stdin."""
+    """Do the work that ASKED describes in JSON, and write PLACE; the parent holds the other end of stdin."""
     watch_parent()
     os.nice(_NICE)
     small_threads()

@@ -1,4 +1,4 @@
-"""Profiles on disk: found, prepared if they are missing, opened; those that were used longest ago are deleted."""
+"""Profiles on disk: finds and opens them, prepares missing ones, and deletes those that were used longest ago."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pttt_ooc.site.explore.jobs import Jobs
 from pttt_ooc.types import Symmetry
 
 OPEN = 4
-"""Profiles that are mapped at the same time; the address space is all that one takes for long."""
+"""Most profiles that are mapped at the same time; each takes little but address space."""
 
 _WHOLE = "whole.json"  # written last; touched when the profile is used
 _ABANDONED_SECONDS = 3600.0  # seconds without a change after which an unfinished profile counts as abandoned
@@ -147,7 +147,7 @@ class Profiles:
         return self._find_or_prepare("differences", parts, {"player": player, "names": _names(three)})
 
     def _find_or_prepare(self, what: str, parts: Sequence[Any], options: Record) -> dict[str, Any]:
-        """The result of a search, or its progress; `parts` are all that the result depends on beside the code."""
+        """The result of a search, or its progress; `parts` are all that the result depends on besides the code."""
         key = self._name("library/questions/mistakes", *parts)
         file = self.directory / f"{key}.json"
         if file.exists():

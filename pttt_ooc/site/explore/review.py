@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pttt_ooc.disk.numbers import value_for
 from pttt_ooc.errors import PlayError
+from pttt_ooc.games.rules.catalogue import exact_value
+from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import Attempt, History, replay
 from pttt_ooc.site.explore.opponents import Opponents, PreparingError, Record
 from pttt_ooc.site.explore.player_view import cells, known_attempts
@@ -21,7 +24,7 @@ class Move:
     Attributes
     ----------
     number
-        From 1, over both players.
+        The number of the attempt, from 1, over both players.
     mine
         Whether the person made it.
     loss
@@ -74,7 +77,7 @@ class ReviewCell:
     winning
         Whether it belongs to a row that has won.
     probability
-        That the opponent's mark is there, as far as the person could know; None: the board is of no beliefs.
+        That the opponent's mark is there, as far as the person could know; None: the board shows no beliefs.
     """
 
     square: int
@@ -164,6 +167,12 @@ def review_of(opponents: Opponents, played: FinishedGame) -> Review:
         history = history.step(attempt.square)
     lost = None if why else sum(move.loss or 0.0 for move in found)
     return Review(tuple(found), lost, why)
+
+
+def perfect_payoff(game: Game, player: int) -> float | None:
+    """What perfect play averages against a perfect opponent: the proven value of the game; None if it is unknown."""
+    value = exact_value(game)
+    return None if value is None else value_for(player, float(value))
 
 
 def unavailable(opponents: Opponents, played: FinishedGame) -> str:

@@ -42,7 +42,7 @@ _FLOWS = 32  # of pairs of strategies and players
 
 
 class PairAnswers(AnswersByKind):
-    """Answers questions about pairs of strategies of one game; where a ``pair`` comes from is told by a subclass."""
+    """Answers questions about pairs of strategies of one game; a subclass says where a ``pair`` comes from."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -111,11 +111,11 @@ class PairAnswers(AnswersByKind):
         return {"drawn": pair.draw_infoset(player, known(self.game, player, question["infoset"]), question["number"])}
 
     def _mistakes(self, question: Message) -> Message:
-        """Where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
+        """Refuse to tell where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""
         raise self._unlisted_error()
 
     def _differences(self, question: Message) -> Message:
-        """Where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
+        """Refuse to tell where strategies ``a`` and ``b`` of ``player`` differ in value against ``opponent``."""
         raise self._unlisted_error()
 
     def _unlisted_error(self) -> StoreError:
@@ -163,7 +163,7 @@ class StrategyAnswers(PairAnswers):
         return ListedPair(found) if isinstance(found, PreparedProfile) else found
 
     def _equilibria(self, player: int, infoset: str) -> Message | None:
-        """What some equilibrium plays at an infoset; None if it is not known: `pttt equilibria` finds it."""
+        """What some equilibrium plays at an infoset; None if it is not known: `pttt lab equilibria` finds it."""
         if self._support is None and (self._structure / "supports.zarr").is_dir():
             from pttt_ooc.pipeline.files.equilibrium import (
                 stored_support,  # most games have none, and Zarr is slow to import
@@ -193,7 +193,7 @@ class PlanAnswers(PairAnswers):
 
     def __init__(self, plans: PlanPair) -> None:
         super().__init__(plans.game)
-        self._pairs: dict[tuple[int, ...], PlanPair] = {(): plans}  # by the players who reply
+        self._pairs: dict[tuple[int, ...], PlanPair] = {(): plans}  # by the players with best responses
 
     def pair(self, records: Sequence[Message]) -> PlanPair:
         """The plans, or best responses in their places."""

@@ -1,12 +1,13 @@
-"""`pttt explore --terminal`: any infoset of a pair of strategies, on a terminal."""
+"""`pttt web --terminal`: any infoset of a pair of strategies, on a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from pttt_ooc.disk.numbers import decimals, gap, probability
+from pttt_ooc.disk.numbers import decimals, fraction, gap, probability
 from pttt_ooc.errors import ImpossibleInfosetError, StrategyError, StrategyFileError
+from pttt_ooc.games.rules.catalogue import exact_value
 from pttt_ooc.games.rules.infoset_text import attempts_of
 from pttt_ooc.games.rules.play import first_infoset
 from pttt_ooc.games.structure.infoset_parser import check_infoset
@@ -40,7 +41,7 @@ def explore_named(names: Sequence[str], game: str | None, data: Path) -> int:
     """
     configure(data)
     if len(names) > 2:
-        raise StrategyFileError("On the terminal one strategy is looked at, or two: of player 0 and of player 1.")
+        raise StrategyFileError("On the terminal, name one strategy, or two: player 0's and player 1's.")
     runs = [with_run(Source("", name, name, "")) for name in names]
     if len(names) == 2:
         return explore(Pair((names[0], names[1]), game), 0, Dialogue(), runs)
@@ -81,6 +82,8 @@ class Walk:
         """Show infosets until an EndedError is raised."""
         game = self.pair.game
         self.dialogue.say(f"{game.name}: player 0 is {self.pair.names[0]}, player 1 is {self.pair.names[1]}.", "bold")
+        if (value := exact_value(game)) is not None:
+            self.dialogue.say(f"The value of the game for player 0 is {fraction(value)}.")
         self.dialogue.say(self._help)
         self._show()
         while True:
@@ -131,11 +134,13 @@ class Walk:
     def _go_to_iteration(self, text: str) -> None:
         snapshots = sorted({one.iteration: one.gap for run in self._runs.values() for one in run.snapshots}.items())
         if not snapshots:
-            self.dialogue.say("These strategies come from no run that has kept earlier ones.")
+            self.dialogue.say("No earlier strategies were kept of this run.")
         elif text not in [str(iteration) for iteration, _ in snapshots]:
             if text:
                 self.dialogue.say(f"No strategies were kept after iteration {text}.")
-            self.dialogue.say("Kept were (iteration: gap): " + ", ".join(f"{t}: {gap(g)}" for t, g in snapshots) + ".")
+            self.dialogue.say(
+                "Kept iterations, with their gaps: " + ", ".join(f"{t}: {gap(g)}" for t, g in snapshots) + "."
+            )
         else:
             runs = [self._runs.get(name) for name in self._latest.names]
             names = [

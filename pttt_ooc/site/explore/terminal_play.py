@@ -1,4 +1,4 @@
-"""`pttt play --terminal`: games against a strategy on a terminal, and their reviews."""
+"""`pttt web --play --terminal`: games against a strategy on a terminal, and their reviews."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pttt_ooc.pipeline.show.dialogue import MARKS, Dialogue, Square
 from pttt_ooc.site.explore.opponents import Opponents
 from pttt_ooc.site.explore.player_view import Seat, seat_of
 from pttt_ooc.site.explore.results import FinishedGame, Tally, play_opponent
-from pttt_ooc.site.explore.review import Review, ReviewCell, ReviewStep, review_of, step_of
+from pttt_ooc.site.explore.review import Review, ReviewCell, ReviewStep, perfect_payoff, review_of, step_of
 from pttt_ooc.site.play.review import ViewSquare
 
 SQUARES = "Type the digit of a square, which each free square shows. r resigns, q ends, ? shows this."
@@ -103,7 +103,7 @@ class TerminalGame:
             f"Won {tally.wins}, drawn {tally.draws}, lost {tally.losses}; mean {decimals(tally.mean, 3)}{error}."
         )
         expectations = [f"{each.who} {decimals(each.value)}" for each in self.opponents.expectations(self.opponent)]
-        self.dialogue.say(f"Exactly expected against {self.opponent.name}: {', '.join(expectations)}.")
+        self.dialogue.say(f"Exact averages against {self.opponent.name}: {', '.join(expectations)}.")
 
     # -----------------------------------------------------------------------------------------
     # A game
@@ -124,6 +124,8 @@ class TerminalGame:
         self.results.append(result)
         ended = {1: "You have won.", 0: "A draw: the board is full.", -1: "You have lost."}[result]
         self.dialogue.say("You have resigned." if resigned else ended, "bold")
+        if (perfect := perfect_payoff(self.opponents.game, self.me)) is not None:
+            self.dialogue.say(f"With perfect play you would average {decimals(perfect, 3)} against a perfect opponent.")
         return FinishedGame(self._seat(history, result, resigned), history, self.opponent)
 
     def _play_opponent(self, history: History) -> History:

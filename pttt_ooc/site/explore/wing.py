@@ -34,7 +34,7 @@ def plan_answerer(plan: Path) -> Call:
 
 
 def several(pages: Sequence[Pages]) -> Pages:
-    """The pages on several games, as one; the first is meant where no game is named."""
+    """The pages on several games, as one; the first is the default."""
     first = pages[0]
     return replace(
         first,
@@ -48,7 +48,7 @@ def several(pages: Sequence[Pages]) -> Pages:
 def pages(
     sources: Sequence[Source], game: str, games_directory: Path, structures: Path, plan: Path | None = None
 ) -> Pages:
-    """The pages on strategies of one game; people's games are in `games_directory`, also prepared strategies.
+    """The pages on strategies of one game; people's games and prepared strategies are in `games_directory`.
 
     Parameters
     ----------
@@ -69,4 +69,5 @@ def pages(
         subtitle=game,
         parts=("pttt_ooc.site.explore.part:local_parts", game, listed, str(games_directory)),
         answerer=answerer(games_directory, game, structures) if plan is None else plan_answerer(plan),
+        page="/explore",
     )

@@ -36,11 +36,11 @@ class GameRow(DeclarativeBase):
     result
         None while the game goes on.
     shared
-        Whether everybody who knows its key may see the game, which is over.
+        Whether everybody who knows its key may see the finished game.
     helped
         Whether the person has asked for a hint: such a game is in no record.
     version
-        The names of columns of which one changes with every move.
+        Names of columns; every move changes at least one of them.
     """
 
     __abstract__ = True
@@ -117,7 +117,7 @@ class GameStore(Generic[Row]):
         return row
 
     def begin_only(self, owner: str, id: str, most: int, **values: Any) -> None:
-        """Store a game in the place of all games of its owner, and delete all but the latest `most` of all people."""
+        """Replace the games of its owner by a new one, and delete all people's games but the latest `most`."""
         rows, now = self._rows, time.time()
         latest = select(rows.id).order_by(rows.started_at.desc(), rows.id).limit(most)
         with self.database.writing() as session:
@@ -145,7 +145,7 @@ class GameStore(Generic[Row]):
         return row
 
     def share(self, owner: str, id: str, shared: bool) -> None:
-        """Let everybody who knows its key see a finished game, or nobody but its owner any more.
+        """Share a finished game with everybody who knows its key, or stop sharing it.
 
         Raises
         ------
@@ -169,7 +169,7 @@ class GameStore(Generic[Row]):
             session.execute(delete(self._rows).where(self._rows.id.not_in(latest)))
 
     def has(self, id: str) -> bool:
-        """Whether there is such a game, anybody's."""
+        """Whether anybody has such a game."""
         with self.database.reading() as session:
             return session.scalar(select(self._rows.id).where(self._rows.id == id, *self._only)) is not None
 

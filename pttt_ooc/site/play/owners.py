@@ -39,7 +39,7 @@ def owner_of(request: Request, account: Account | None) -> str | None:
 
 
 def known_owner(request: Request, account: Account | None, what: str) -> str:
-    """As :func:`owner_of`; if there is none, a PlayError says that there is no such `what` ("game")."""
+    """Like :func:`owner_of`; without an owner, a PlayError says that there is no such `what` ("game")."""
     owner = owner_of(request, account)
     if owner is None:
         raise PlayError(f"There is no such {what} of yours.", 404)
@@ -47,7 +47,7 @@ def known_owner(request: Request, account: Account | None, what: str) -> str:
 
 
 def owner_or_new(request: Request, account: Account | None) -> tuple[str, str | None]:
-    """As :func:`owner_of`, for a new game; and, for a browser's first game, the cookie's value to :func:`keep`."""
+    """The owner of a new game; and, for a browser's first game, the cookie's value to :func:`keep`."""
     owner = owner_of(request, account)
     if owner is not None:
         return owner, None
@@ -86,7 +86,7 @@ async def answer(
     page
         The game as it is now, or a piece of it, with a notice or an empty text.
     address
-        Of the game.
+        The address of the game.
     """
     try:
         await run_in_threadpool(change)

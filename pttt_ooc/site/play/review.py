@@ -1,7 +1,7 @@
 """What pages of games show: squares, and the review of a finished game in which both players see everything.
 
-A rating of a move is what the arena's ``move_ratings`` answer: values are points of the player who moves, a win is 1
-and a draw one half; ``before`` is of the first player.
+Ratings of moves come from the arena's ``move_ratings``: values are points of the player who moves, a win is 1 and a
+draw one half; ``before`` is the first player's value.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 EXACT, ESTIMATED = 1e-9, 0.02
-"""Smaller differences of values count as none."""
+"""Smaller differences of values do not count."""
 
 
 def matters(loss: float, exact: bool) -> bool:
-    """Whether a loss counts as one."""
+    """Whether a loss is large enough to count."""
     return loss >= (EXACT if exact else ESTIMATED)
 
 
@@ -25,7 +25,7 @@ def points(value: float, exact: bool) -> str:
 
 
 def put_figures(boards: Sequence[dict[str, Any]], rating: dict[str, Any], chosen: int | None = None) -> None:
-    """Write the values of moves onto the squares of boards, which are those of ``boards``."""
+    """Write the values of moves onto the squares of boards."""
     values = dict(map(tuple, rating["values"]))
     best = max(values.values())
     for board in boards:
@@ -40,7 +40,7 @@ def put_figures(boards: Sequence[dict[str, Any]], rating: dict[str, Any], chosen
 
 
 def source_of(rating: dict[str, Any]) -> str:
-    """Whose the values of a hint are, as a sentence."""
+    """A sentence that says where the values of a hint come from."""
     told = "exact: the value of each move" if rating["exact"] else f"an estimate ({rating['by']})"
     return f"The hint is {told}."
 
@@ -57,13 +57,13 @@ class RatedMove:
     Attributes
     ----------
     number
-        From 1.
+        The number of the move, from 1.
     mine
         Whether the person made it.
     loss
         What it lost in points; None if it is not rated.
     exact
-        Whether that is exact.
+        Whether the loss is exact.
     """
 
     number: int
@@ -92,9 +92,9 @@ class Review:
     solved
         The number of moves before the first exact value; None if there is none.
     by
-        Whose estimates the others are; empty without ratings.
+        Who estimated the other values; empty without ratings.
     lost
-        What the person's moves lost together.
+        What the person's moves lost in all.
     worst
         The person's move that lost most; None if none lost anything.
     """
@@ -115,7 +115,7 @@ class Review:
 
     @property
     def next_mistake(self) -> RatedMove | None:
-        """The person's next one after the move that was made here, or again the first; None if there is one at most."""
+        """The person's next mistake after the move made here, or else their first; None if they made fewer than two."""
         later = [move for move in self.mistakes if move.number > self.ply + 1]
         return [*later, *self.mistakes][0] if len(self.mistakes) > 1 else None
 
@@ -135,7 +135,7 @@ def review_game(
     moves
         ``player`` and ``text`` of each move.
     ratings
-        Of all moves; empty: they are not rated.
+        The ratings of all moves; empty: they are not rated.
     me
         The person's player.
     end

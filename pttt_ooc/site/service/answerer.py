@@ -71,7 +71,7 @@ class AnswersByKind:
 
 
 def methods(*given: Callable[..., Any]) -> dict[str, Callable[[Message], Message]]:
-    """Kinds of questions: each is a method's name, and :class:`~pttt_ooc.site.service.wire.StandIn` asks it.
+    """The kinds of questions that :class:`~pttt_ooc.site.service.wire.StandIn` asks: the names of methods.
 
     A method may return a :class:`Later`.
     """

@@ -1,7 +1,7 @@
 """Structured logs: one JSON object a line, on stderr, or of all processes in one file that does not grow for ever.
 
-All processes write to stderr, which they inherit.  For a file it is a pipe, and one thread of the first process writes
-what comes into the file: so lines stay whole, and one writer renames the file when it is full.
+All processes write to stderr, which they inherit.  To log into a file, stderr becomes a pipe, and one thread of the
+first process copies it to the file: lines stay whole, and only one writer renames a full file.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ OLDER = 9
 
 @contextmanager
 def logged_to(file: Path | None, most_bytes: int = MOST_BYTES, older: int = OLDER) -> Iterator[None]:
-    """Write into `file` what this process and those that it starts write to stderr; None: leave it.
+    """Write into `file` what this process and those that it starts write to stderr; None: leave stderr alone.
 
-    When the disk is full, lines are lost: nobody waits for the log.  What ends the block is still told on stderr.
+    When the disk is full, lines are lost: no process waits for the log.  An error that ends the block goes to stderr.
 
     Raises
     ------
@@ -137,7 +137,7 @@ class _RotatingFile:
         return open(self._file, "ab", buffering=0, opener=_private)
 
     def write(self, line: bytes) -> None:
-        """Write a line; it is lost if that is not possible."""
+        """Write a line; if that fails, the line is lost."""
         with suppress(OSError):
             if self._opened.tell() and self._opened.tell() + len(line) > self._most_bytes:
                 self._rotate()

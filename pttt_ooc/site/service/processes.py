@@ -23,7 +23,7 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.site.service.logs import start_logging
 
 log = logging.getLogger("pttt.web.processes")
-_RENEWAL_SECONDS = 2.0  # seconds between two questions which children there are to be
+_RENEWAL_SECONDS = 2.0  # seconds between two calls of `renewed`
 _STOP_SECONDS = 20.0  # seconds for a process to stop before it is killed
 _RESTART_SECONDS = (0.2, 30.0)  # seconds before a restart: at first, and at most, after repeated failures
 _STEADY_SECONDS = 60.0  # seconds of running after which a failure counts as the first again
@@ -162,8 +162,8 @@ def look_after(children: Sequence[Child], stopping: threading.Event, renewed: Re
     Parameters
     ----------
     renewed
-        Asked every few seconds which children there are to be: new ones are started, and those that are missing are
-        told to stop.
+        Called every few seconds; returns the children that should run: new ones are started, and missing ones are told
+        to stop.
     """
     present, leaving, again_at = list(children), list[Child](), time.monotonic() + _RENEWAL_SECONDS
     while not stopping.is_set():

@@ -41,7 +41,7 @@ class Pulse:
 
     @contextmanager
     def beating(self) -> Iterator[None]:
-        """Touch the file regularly during the block."""
+        """Touch the file regularly during the block, and delete it afterwards."""
         over = threading.Event()
         thread = threading.Thread(target=self._beat, args=(over,), daemon=True)
         thread.start()
@@ -77,7 +77,7 @@ class Sign:
     age
         Seconds since its last heartbeat; None if there is none.
     waits_for
-        What it waits for before it can judge; empty if it judges.
+        What it waits for before it can judge, or the sentence of a failure; empty if it judges.
     """
 
     age: float | None
@@ -87,6 +87,17 @@ class Sign:
     def alive(self) -> bool:
         """Whether the worker runs."""
         return self.age is not None and self.age < _ALIVE_SECONDS
+
+    @property
+    def words(self) -> str:
+        """A sentence for somebody whose submission waits; empty if the worker judges."""
+        if not self.alive:
+            return "The process that judges is not running yet; if this stays for minutes, tell the instructors."
+        if not self.waits_for:
+            return ""
+        if self.waits_for.endswith("."):  # a failure
+            return f"Nothing can be judged at the moment: {self.waits_for}"
+        return f"The machine prepares {self.waits_for}."
 
 
 def read_sign(file: Path) -> Sign:

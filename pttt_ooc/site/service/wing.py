@@ -38,6 +38,8 @@ class Pages:
         Further ones, each in a process of its own; their addresses follow the first one's.
     workers
         Further processes: name, module, and the module's arguments.
+    page
+        The address of the page that a browser opens.
     """
 
     name: str
@@ -48,11 +50,12 @@ class Pages:
     answerer: Call | None = None
     answerers: Sequence[Call] = ()
     workers: Sequence[tuple[str, ...]] = ()
+    page: str = "/"
 
 
 @dataclass(frozen=True)
 class Card:
-    """What there is of one wing, for the home of a site.
+    """What one wing has to show, for the home of a site.
 
     Attributes
     ----------
@@ -84,7 +87,7 @@ class Card:
 
     @property
     def worded(self) -> tuple[bool, ...]:
-        """Which columns of the table have words and not numbers."""
+        """Which columns of the table have words instead of numbers."""
         return tuple(any(text[:1].isalpha() for text in column) for column in zip(*self.rows, strict=True))
 
 

@@ -119,9 +119,9 @@ def receive_message(connection: socket.socket) -> Message:
     Raises
     ------
     OSError
-        If it does not come whole.
+        If it does not arrive whole.
     ValueError
-        If it is none.
+        If it is no message.
     """
     [length] = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
     if length > _LARGEST:
@@ -151,7 +151,7 @@ def _unpack_message(data: bytes) -> Message:
 
 
 class StandIn:
-    """Has the methods of an object that an answerer answers with, see :func:`pttt_ooc.site.service.answerer.methods`.
+    """Stands for an object in an answerer's process, and has its :func:`~pttt_ooc.site.service.answerer.methods`.
 
     Arguments and results are JSON values; methods are called from threads of an asynchronous application.
 

@@ -1,4 +1,4 @@
-"""Who is asking: programs send their token as a bearer header, browsers exchange it for a session's cookie."""
+"""Who sends a request: programs send their token in a bearer header, browsers exchange it for a session cookie."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def bearer(request: Request, shell: UsedShell, credentials: _Credentials) -> Acc
 
 
 def missing_token(what: str = "There is no token") -> HTTPException:
-    """The refusal of a request that needs a token, and does not have a known one."""
+    """The refusal of a request that needs a known token and has none."""
     sentence = f"{what}; send yours as the header 'Authorization: Bearer TOKEN'."
     return HTTPException(401, sentence, {"WWW-Authenticate": "Bearer"})
 
 
 def known_bearer(request: Request, shell: UsedShell) -> Account | None:
-    """As :func:`bearer`, for pages that need no token; None without a token."""
+    """Like :func:`bearer`, for pages that need no token; None without a token."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if not scheme:
         return None
@@ -62,22 +62,22 @@ def known_bearer(request: Request, shell: UsedShell) -> Account | None:
 
 
 def count_wrong_secret(request: Request, shell: Shell) -> None:
-    """Count an unknown token, or another wrong secret that nobody can guess; 429 if its address has sent too many."""
+    """Count an unknown token, or another wrong secret too long to guess; 429 if its address has sent too many."""
     _spend(shell, network_of(request), "Too many wrong tokens have come from your address")
 
 
 def count_guess(request: Request, shell: Shell, account: str) -> Callable[[], None]:
-    """Count a password before it is looked at, for its address and for its account.
+    """Count a password before it is checked, for its address and for its account.
 
     Parameters
     ----------
     account
-        Its name, as far as it is known; any text.
+        The account's name as it was given; any text.
 
     Returns
     -------
     Callable
-        To be called if it was right: then it was no guess.
+        Call it if the password was right: then it no longer counts.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def count_guess(request: Request, shell: Shell, account: str) -> Callable[[], No
 
 
 def remember_browser(request: Request, response: Response, shell: Shell, account: str) -> None:
-    """Let a browser, in which the right password was given, try again however often others guess."""
+    """Remember a browser that sent the right password, so that guesses of others do not lock it out."""
     set_cookie(request, response, KNOWN, _keyed_digest(shell, KNOWN, account), _KNOWN_SECONDS)
 
 
@@ -141,7 +141,7 @@ def sign_in_page(request: Request, shell: UsedShell, account: Signed, to: str = 
 
 
 def _own_page(text: str) -> str:
-    """The path of a page of this site; empty if it may be anything else."""
+    """The path of a page of this site; empty if the text may lead elsewhere."""
     return text if len(text) <= 200 and re.fullmatch(r"(/[\w-]+)+", text, re.ASCII) else ""
 
 
@@ -160,14 +160,14 @@ async def sign_in(request: Request, shell: UsedShell) -> Response:
         return page
     await _end_session(request, accounts)
     value, seconds = await run_in_threadpool(accounts.begin_session, account)
-    response = RedirectResponse(to or accounts.home, 303)
+    response = RedirectResponse(accounts.first_page_of(account, to), 303)
     set_cookie(request, response, SESSION, value, seconds)
     return response
 
 
 @router.post("/sign-out")
 async def sign_out(request: Request, shell: UsedShell) -> Response:
-    """End the session; copies of its cookie are worthless too."""
+    """End the session; copies of its cookie stop working too."""
     accounts = _accounts_of(shell)
     await own_form(request, shell)
     await _end_session(request, accounts)

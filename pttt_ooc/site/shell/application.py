@@ -42,8 +42,8 @@ def make_application(shell: Shell) -> FastAPI:
     metrics = Metrics(shell)
     _add_own(app, shell, metrics)
     add_refusals(app, shell)
-    # Forms carry a token, which somebody could guess from lengths of compressed pages if other sites' requests had our
-    # cookies; they are sent to our own pages only.
+    # The lengths of compressed pages could betray the token of a form if other sites' requests carried our cookies;
+    # browsers send our cookies from our own pages only.
     kept = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "text/plain")  # a part keeps its long texts compressed
     app.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=6, exclude_content_types=kept)
     app.add_middleware(Gate, drained=shell.largest_body, proxies=shell.behind_proxy, names=shell.names)

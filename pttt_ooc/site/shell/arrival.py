@@ -1,4 +1,4 @@
-"""When a request came, by the clock of its connection: no thread for which it waits here changes that."""
+"""When a request arrived, by the clock of its connection: waiting for a thread does not change it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ ARRIVAL = "pttt.arrival"
 
 
 class Arrival:
-    """How a request comes.
+    """When a request arrived, and how long it took.
 
     Attributes
     ----------
     begun_at
-        When its head had come, in seconds since 1970.
+        When its head had arrived, in seconds since 1970.
     waited
-        Seconds from then to the latest bytes, without those in which this server did not read.
+        Seconds from then to the latest bytes, without pauses in which this server did not read.
     """
 
     def __init__(self) -> None:
@@ -25,11 +25,11 @@ class Arrival:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since its head had come."""
+        """Seconds since its head arrived."""
         return time.monotonic() - self._begun
 
     def come(self) -> None:
-        """Note that bytes have come."""
+        """Note that bytes have arrived."""
         now = time.monotonic()
         self.waited, self._since = self.waited + now - self._since, now
 

@@ -32,7 +32,7 @@ def set_cookie(request: Request, response: Response, name: str, value: str, seco
 
 
 def new_visitor(request: Request) -> str | None:
-    """A new value for the visitor's cookie, if the browser has neither this nor a session."""
+    """A new value for the visitor's cookie, if the browser has neither this cookie nor a session."""
     if request.cookies.get(SESSION) or request.cookies.get(VISITOR):
         return None
     return secrets.token_urlsafe(16)
@@ -45,7 +45,7 @@ def form_token(request: Request, shell: Shell, visitor: str | None = None) -> st
 
 
 async def own_form(request: Request, shell: Shell) -> dict[str, str]:
-    """The fields of a small form, which was made for this browser.
+    """The fields of a small form that was made for this browser.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def check_form(request: Request, shell: Shell, token: str) -> None:
 
 
 async def own_json(request: Request) -> Any:
-    """The JSON value of a program's request, not of a browser on behalf of another site.
+    """The JSON value of a program's request; browsers on behalf of other sites are refused.
 
     Raises
     ------
@@ -95,7 +95,7 @@ async def own_json(request: Request) -> Any:
 
 
 async def small_form(request: Request) -> dict[str, str]:
-    """The fields of a small form; 413 if it is too long, 408 if it does not arrive."""
+    """The fields of a small form; 400 if it is unreadable, 408 if it does not arrive, 413 if it is too long."""
     try:
         return dict(parse_qsl((await _small_body(request)).decode("ascii"), max_num_fields=10))
     except ValueError:
@@ -109,7 +109,7 @@ async def _small_body(request: Request) -> bytes:
             async for data in request.stream():
                 body += data
                 if len(body) > FORM_BYTES:
-                    raise HTTPException(413, "This form is longer than any form here.")
+                    raise HTTPException(413, "This form is longer than allowed.")
     except TimeoutError:
         raise HTTPException(408, f"The form has not come within {_FORM_SECONDS:.0f} seconds; send it again.") from None
     except ClientDisconnect:

@@ -1,4 +1,4 @@
-"""The home of a site on this machine: a card for each thing that there is; looking at it computes nothing."""
+"""The home page of a site on this machine, with a card for each wing; opening it computes nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def part_of(cards: Callable[[], Sequence[Card]], directory: Path, written: Calla
     cards
         Returns the cards as they are now.
     directory, written
-        Where pages are that stages have written, and what returns their paths there.  They, and the pictures and
-        tables beside them, are served; they run no scripts.
+        The directory of the pages that stages have written, and what returns their paths there.  They are served with
+        the pictures and tables beside them; they run no scripts.
     """
     router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 

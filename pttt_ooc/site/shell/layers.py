@@ -37,8 +37,8 @@ class Gate:
     proxies
         Whether the settings name any reverse proxy.
     names
-        The names by which a browser may call this server, beside IP addresses; None: any.  A page of another site
-        can have its own name lead to this machine, and would then read what is here.
+        The names that a browser may use for this server, besides IP addresses; None: any.  Without this check, another
+        site could point its own name at this machine and read its pages.
     """
 
     def __init__(self, app: ASGIApp, drained: int, proxies: bool, names: frozenset[str] | None = None) -> None:
@@ -61,7 +61,7 @@ class Gate:
             await refusal(scope, receive, send)
             return
         if self._names is not None and not _is_called(headers.get("host", ""), self._names):
-            told = f"This server is called {' or '.join(sorted(self._names))}, and not so; or use its IP address.\n"
+            told = f"This server is called {' or '.join(sorted(self._names))}: use that name, or its IP address.\n"
             await PlainTextResponse(told, 421, {"Connection": "close"})(scope, receive, send)
             return
         if scope["method"] == "HEAD":
@@ -90,7 +90,7 @@ def _what_is_wrong(scope: Scope, headers: Headers) -> str | None:
 
 
 def _is_called(host: str, names: frozenset[str]) -> bool:
-    """Whether a header Host has one of these names, or an IP address; browsers always send one."""
+    """Whether a header Host has one of these names or an IP address, or is missing: browsers always send one."""
     name = re.sub(r":\d+$", "", host).strip("[]").rstrip(".").lower()
     try:
         ipaddress.ip_address(name)
@@ -181,7 +181,7 @@ _FOR_A_YEAR = "public, max-age=31536000, immutable"
 
 
 class SecurityHeaders:
-    """Adds :data:`HEADERS` to every response; an own policy of a page is left to it if it is a sandbox without scripts.
+    """Adds :data:`HEADERS` to every response; a page keeps its own policy if that is a sandbox without scripts.
 
     Caches keep static files only: for a year if the address names the content, else they revalidate them each time.
     """
@@ -269,5 +269,5 @@ class Measured:
 
 
 def _route(scope: Scope) -> str:
-    """The pattern of the route instead of the path: there is no limit to paths."""
+    """The pattern of the route; there could be any number of different paths."""
     return getattr(scope.get("route"), "path", None) or ("/static" if scope["path"].startswith("/static/") else "other")

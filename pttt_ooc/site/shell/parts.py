@@ -13,6 +13,8 @@ from prometheus_client.registry import Collector
 
 ORDER = ("Play", "Explore", "Watch", "Ranking")
 """The entries of an area that come first, in this order."""
+MAIN = "Phantom"
+"""The area whose entries are in the menu of every page."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +27,20 @@ class Link:
         The area that it belongs to; empty: it stands alone.
     also
         Beginnings of further addresses of its pages.
+    but
+        Beginnings of addresses below it that are not its own.
     """
 
     target: str
     label: str
     area: str = ""
     also: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
 
     def has(self, path: str) -> bool:
         """Whether a path is one of its pages."""
+        if any(f"{path}/".startswith(f"{one}/") for one in self.but):
+            return False
         return path == self.target or any(f"{path}/".startswith(f"{one.rstrip('/')}/") for one in self._beginnings)
 
     @property
@@ -55,6 +62,11 @@ class Area:
 
     name: str
     links: tuple[Link, ...]
+
+    @property
+    def is_main(self) -> bool:
+        """Whether its entries are shown on the pages of other areas too."""
+        return self.name == MAIN
 
     def has(self, path: str) -> bool:
         """Whether a path is one of its pages."""
@@ -95,7 +107,7 @@ def state_of(name: str) -> Any:
 
 
 def below(prefix: str, *routers: APIRouter, dependencies: tuple[Any, ...] = ()) -> APIRouter:
-    """The addresses of routers below a prefix; the same ones can be below several.  It analyses each handler again.
+    """The addresses of routers below a prefix; a router can be below several.  Each handler is analysed again.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ class Connection(H11Protocol):
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Leave the door, and stop the clocks."""
         super().connection_lost(exc)
         self._door.leave(self, self.address)
         for timer in (self._head, self._reading):
@@ -126,7 +126,7 @@ class Connection(H11Protocol):
                 timer.cancel()
 
     def data_received(self, data: bytes) -> None:
-        """Take data."""
+        """Read what has arrived."""
         if not self.transport.is_closing():
             if self.conn.their_state is h11.SEND_BODY:
                 self._arrival.come()
@@ -260,7 +260,7 @@ class LingeringTransport:
     linger
         Called when only our half is closed; it has to end the wait.
     resume
-        Called before it is read from again.
+        Called before reading goes on.
     """
 
     def __init__(

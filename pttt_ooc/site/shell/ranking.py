@@ -16,7 +16,7 @@ STEPS = 5
 """Shades on either side of the middle of a heat map's scale."""
 
 TURNED = "-"
-"""Before the key of a column in an address: its order is turned round."""
+"""Stands before the key of a column in an address if the order is reversed."""
 
 Row = TypeVar("Row")
 Key = TypeVar("Key")
@@ -26,7 +26,7 @@ Find = Annotated[str, Query(max_length=60)]
 
 @dataclass(frozen=True)
 class RankingQuery:
-    """What the query of an address says of a ranking: how to sort, and the text that is looked for."""
+    """What the query of an address asks of a ranking: how to sort it, and which text to search for."""
 
     sort: Order = ""
     find: Find = ""
@@ -46,7 +46,7 @@ class Column(Generic[Row]):
     key
         What it sorts by, the smallest first; rows whose key is None come last.
     falls
-        Whether a reader sees its values fall from row to row then.
+        Whether the values that a reader sees then fall from row to row.
     text
         Whether the head stands over text.
     """
@@ -59,18 +59,18 @@ class Column(Generic[Row]):
 
 @dataclass(frozen=True)
 class Ranking(Generic[Row]):
-    """A ranking as the address of its page wants it.
+    """A ranking as the address of its page asks for it.
 
     Attributes
     ----------
     columns
-        Those that sort, by their key in the address.
+        The columns that can sort it, by their key in the address.
     rows
-        The rows that are looked for, sorted.
+        The rows that were found, sorted.
     sort
-        The key of the column that sorts; with :data:`TURNED` before it, its order is turned round.
+        The key of the column that sorts; with :data:`TURNED` before it, in reverse order.
     find
-        The text that is looked for; empty: all.
+        The text to search for; empty: all rows.
     path, fields
         The page's address, and what else its query says.
     """
@@ -88,7 +88,7 @@ class Ranking(Generic[Row]):
         return self.sort.removeprefix(TURNED)
 
     def click(self, key: str) -> str:
-        """How to sort after a click on the head of a column: by it, and the other way round if it sorts already."""
+        """How to sort after a click on the head of a column: by it, or in reverse if it sorts already."""
         return sort_after_click(self.sort, key)
 
     def direction(self, key: str) -> str:
@@ -99,12 +99,12 @@ class Ranking(Generic[Row]):
 
 
 def sort_after_click(sort: str, key: str) -> str:
-    """How to sort after a click on the head of a column, if an address says `sort`."""
+    """How to sort after a click on the head of a column, if the address says `sort`."""
     return TURNED + key if key == sort else key
 
 
 def sorted_by(columns: Mapping[str, Column[Any]], sort: str) -> str:
-    """What an address says of the order, if it is one of these columns, either way; else the first of them."""
+    """What an address says of the order, if it names one of these columns, or its reverse; else the first column."""
     return sort if sort.removeprefix(TURNED) in columns else next(iter(columns))
 
 
@@ -117,16 +117,16 @@ def ranking(
     /,
     **fields: Any,
 ) -> Ranking[Row]:
-    """Rows in their usual order, as a reader wants them.
+    """A ranking of rows, sorted and searched as a reader asks.
 
     Parameters
     ----------
     rows
-        Those that tie by the column stay in this order.
+        The rows in their usual order; those that tie stay in it.
     columns
         The first one sorts if the address names none of them; rows that have no value come last either way.
     name
-        In which the text is looked for.
+        The text of a row that is searched.
     """
     sort, find = sorted_by(columns, asked.sort), asked.find.strip()
     key, wanted = columns[sort.removeprefix(TURNED)].key, fold_text(find)
@@ -141,7 +141,7 @@ def fold_text(text: str) -> str:
 
 
 def rank_changes(now: Mapping[Key, int | None], before: Mapping[Key, int | None]) -> dict[Key, int]:
-    """By how many ranks each one has risen; only those that had a rank, and have another."""
+    """By how many ranks each one has risen; only those that had a rank and now have another."""
     found = {}
     for key, rank in now.items():
         former = before.get(key)

@@ -28,11 +28,11 @@ from pttt_ooc.site.shell.shell import Account, shell_of
 
 HERE = Path(__file__).parent
 ALONE = "alone"
-"""The key of an address that shows one thing alone, for slides: without the head of the page and what is beside."""
+"""The key in an address that shows one thing alone, for slides, without the head and the rest of the page."""
 
 
 class _Compiled(jinja2.BytecodeCache):
-    """The code of templates, which all applications of a process share."""
+    """The compiled templates, which all applications of a process share."""
 
     def __init__(self) -> None:
         self._code: dict[tuple[str, str], CodeType | None] = {}
@@ -98,17 +98,17 @@ def wants_part(request: Request) -> bool:
 
 
 def is_piece(request: Request) -> bool:
-    """Whether an address, such as ``/parts/standings``, is that of a piece that renews itself on an open page."""
+    """Whether an address, such as ``/parts/standings``, leads to a piece of a page that renews itself."""
     return "/part" in request.scope["route"].path
 
 
 def is_seen(request: Request, stamp: str) -> bool:
-    """Whether an open page that renews itself, and tells its stamp in the address as ``seen``, shows this state."""
+    """Whether an open page that renews itself shows this state; its address has the stamp that it shows as ``seen``."""
     return stamp == request.query_params.get("seen")
 
 
 def out_of_date(request: Request, page: Response) -> Response:
-    """A game as it is now, with a notice, in answer to a form of a page that shows an earlier state."""
+    """The answer to a form of a page that shows an earlier state: the game as it is now, with a notice."""
     page.status_code = 409
     if wants_part(request):
         page.headers["HX-Retarget"] = "#table"  # other refusals are shown beside the board
@@ -124,7 +124,7 @@ def render_part(request: Request, template: str, **context: Any) -> str:
 def render_game(
     request: Request, piece: str, account: Account | None, name: str, heading: str, **context: Any
 ) -> HTMLResponse:
-    """The piece of a page that changes with a game, for the page's script, or the whole page, with a title.
+    """A page with a title that shows a game; for the page's script only the piece that changes with the game.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def render_game(
 def render_renewed(
     request: Request, template: str, piece: str, account: Account | None, **context: Any
 ) -> HTMLResponse:
-    """A page, or its piece that renews itself, whose address leads to the same handler; both show the same facts."""
+    """A page, or its piece that renews itself; one handler answers both addresses, with the same facts."""
     return render(request, piece if is_piece(request) else template, account, **context)
 
 
@@ -152,8 +152,8 @@ def render(request: Request, template: str, account: Account | None, **context: 
     account
         Who is signed in.
     context
-        The template's variables.  If ``stamp`` is the text that the address has as ``seen``, nothing has changed on a
-        page that renews itself, and the answer is empty, with the status 204.
+        The template's variables.  If ``stamp`` is the address's ``seen``, nothing has changed on a page that renews
+        itself, and the answer is empty, with the status 204.
     """
     if "stamp" in context and is_seen(request, context["stamp"]):
         return HTMLResponse(status_code=204)
@@ -161,7 +161,7 @@ def render(request: Request, template: str, account: Account | None, **context: 
     head = {
         "title": shell.title,
         "subtitle": shell.subtitle,
-        "areas": [*shell.areas, *getattr(request.state, "areas", ())],
+        "areas": [*shell.areas_for(account), *getattr(request.state, "areas", ())],
         "home": shell.home,
         "account": account,
         "account_page": shell.accounts.page_of(account) if shell.accounts and account else None,

@@ -81,7 +81,7 @@ log = logging.getLogger("pttt.web")
 
 
 def parts_of(calls: str, *first: object) -> list[Part]:
-    """The parts that calls, as JSON, return; `first` are further first arguments of each call."""
+    """The parts that the calls in a JSON text return; each call gets the arguments `first` before its own."""
     return [part for call in json.loads(calls) for part in call_by_name(call, *first)]
 
 

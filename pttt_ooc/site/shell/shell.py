@@ -22,7 +22,7 @@ class Account(Protocol):
 
     @property
     def id(self) -> int:
-        """A number that is never given to anybody else."""
+        """A number that no other account ever gets."""
 
     @property
     def name(self) -> str:
@@ -40,14 +40,11 @@ class Accounts(Protocol):
         The label of the form's field, and the sentences below the form.
     other_ways
         Further ways to sign in.
-    home
-        The page after signing in.
     """
 
     token_label: str
     token_help: str
     other_ways: Sequence[Link]
-    home: str
 
     def of_token(self, token: str) -> Account | None:
         """The account of a token, which may be any text."""
@@ -64,6 +61,12 @@ class Accounts(Protocol):
     def page_of(self, account: Account) -> str:
         """Address of the account's own page."""
 
+    def first_page_of(self, account: Account, wanted: str) -> str:
+        """Address of the page after signing in; `wanted` is the page that asked for it, or empty."""
+
+    def links_of(self, account: Account) -> Sequence[Link]:
+        """Entries of the navigation that only this account has."""
+
 
 @dataclass
 class Shell:
@@ -76,15 +79,15 @@ class Shell:
     parts
         The parts, in the order of the navigation.
     accounts
-        None: nobody can sign in, and no page offers it.
+        None: there is no signing in.
     secret
         The key of forms, which expire when it changes.
     wrong_tokens_per_hour
-        Most wrong tokens per address and hour.
+        Most wrong tokens or passwords per hour, for an address or an account.
     behind_proxy
         Whether the settings name a reverse proxy.
     names
-        The names in addresses of its pages, beside IP addresses; None: any.
+        The names in addresses of its pages, besides IP addresses; None: any.
     """
 
     title: str
@@ -98,7 +101,7 @@ class Shell:
 
     @cached_property
     def wrong_tokens(self) -> Throttle:
-        """Counts the wrong tokens of each address."""
+        """Counts wrong tokens and passwords, by address and account."""
         return Throttle(self.wrong_tokens_per_hour)
 
     @property
@@ -108,8 +111,13 @@ class Shell:
 
     @cached_property
     def areas(self) -> list[Area]:
-        """The first level of the navigation."""
+        """The first level of the navigation, as everybody has it."""
         return areas_of(self.links)
+
+    def areas_for(self, account: Account | None) -> list[Area]:
+        """The first level of the navigation for somebody."""
+        more = self.accounts.links_of(account) if self.accounts and account else ()
+        return areas_of([*self.links, *more]) if more else self.areas
 
     @property
     def home(self) -> Link:

@@ -1,8 +1,8 @@
-"""Limits by address, never by the name of a team: nobody can lock out somebody else.
+"""Limits by address, never by the name of a team, so that teams cannot lock each other out.
 
 A right token always passes, however many wrong tokens came from its address: a whole campus may share one address, and
-no token can be guessed.  A password can, so it is not even looked at after too many wrong ones, from its address or for
-its account; a browser in which the account has signed in before has a limit of its own, so that others do not shut it
+tokens are too long to guess.  Passwords are not: after too many wrong ones from an address or for an account, no more
+are checked.  A browser in which the account has signed in before has a limit of its own, so that others do not lock it
 out.
 """
 

@@ -18,7 +18,7 @@ class Pieces:
         """Nothing is held back."""
 
     def take(self) -> bytes:
-        """What has come since the last time."""
+        """The bytes since the last call."""
         found = b"".join(self._pieces)
         self._pieces.clear()
         return found

@@ -412,10 +412,10 @@ def test_a_limit_that_ends_a_run_is_told():
     settings = config(max_iterations=50, max_minutes=3)
     assert end_sentence("target_nashconv", 7, 0.01, settings) == ""
     assert end_sentence("max_iterations", 50, 0.0321, settings) == (
-        "Stopped by max_iterations: 50 after iteration 50; the gap is 3.21e-02. A higher limit goes on."
+        "Stopped by max_iterations: 50 after iteration 50; the gap is 0.032. A higher limit goes on."
     )
     assert end_sentence("max_minutes", 1, 0.643, settings).startswith(
-        "Stopped by max_minutes: 3 after iteration 1, since another one would end later; the gap is 6.43e-01."
+        "Stopped by max_minutes: 3 after iteration 1, since another one would end later; the gap is 0.64."
     )
 
 

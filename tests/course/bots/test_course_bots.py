@@ -462,7 +462,7 @@ def test_the_latest_accepted_bots_play_when_the_tournament_begins(course):
     answer = course.post("Team A", OLD)
     assert answer.status_code == 409 and "has begun" in answer.json()["error"]
     page = course.browser("Team A").get("/extreme/hand-in").text
-    assert "no bots are taken any more" in page and "<code>team7.py</code> plays for you" in page
+    assert "too late to hand in a bot" in page and "<code>team7.py</code> plays for you" in page
     course.worker.play()
     record = Record(course.league.tournament)
     keys = sorted(record.teams)
@@ -547,7 +547,7 @@ def test_wrong_settings_are_a_sentence(course, text, sentence):
 
 def test_wrong_settings_keep_the_course_from_starting(course):
     (course.lab.data / "extreme.yaml").write_text("pools: [2]")
-    done = pttt("serve", "--data", course.lab.data, "--port", "0")
+    done = pttt("course", "serve", "--data", course.lab.data, "--port", "0")
     assert done.returncode == 1 and "the last stage is one pool" in done.stderr and "Traceback" not in done.stderr
 
 

@@ -8,11 +8,11 @@ import yaml
 from fastapi.testclient import TestClient
 
 from pttt_ooc.course.bots import processes
-from pttt_ooc.course.bots.league import League, LeagueSettings, course_of, league_directory, open_league
+from pttt_ooc.course.bots.league import League, LeagueSettings, course_of, is_there, league_directory, open_league
 from pttt_ooc.course.bots.practice import PracticeWork
 from pttt_ooc.course.bots.submissions import Bots
 from pttt_ooc.course.bots.worker import Worker
-from pttt_ooc.course.data.term_tables import Person
+from pttt_ooc.course.data.term_tables import Assignment, Person
 from pttt_ooc.course.grades.course_file import apply, read_course_file
 from pttt_ooc.course.grades.exports import lines
 from pttt_ooc.course.grades.gradebook import settle
@@ -35,6 +35,9 @@ assignments:
 - {name: cup, title: The cup, kind: bots, settings: {league: cup}, rule: {kind: formula, formula: marks, points: 50}}
 """
 
+ALONE = COURSE.replace("- {name: bots, kind: bots}\n", "")
+"""Of a course without a league of its own."""
+
 
 class Further:
     """The further league `cup` of a course, whose worker is called by hand."""
@@ -45,7 +48,9 @@ class Further:
         self.directory = league_directory(lab.data, "cup")
         self.directory.mkdir(parents=True)
         open_league(self.directory, LeagueSettings(**settings))
-        (directory / "course.yaml").write_text(COURSE)
+        # Bots of the course itself need a league of its own.
+        beside = is_there(lab.data)
+        (directory / "course.yaml").write_text(COURSE if beside else ALONE)
         with lab.database.writing() as session:
             apply(session, read_course_file(directory / "course.yaml"), lab.data, "Ada")
         self.restarted()
@@ -120,7 +125,7 @@ def test_the_further_league_has_its_own_bots_tournament_and_marks(cup, lab):
         settle(session, lab.data, "test")
         found = {(one.team.name, one.assignment.name): one.points for one in lines(session)}
     assert max(found["Team A", "cup"], found["Team B", "cup"]) == 10
-    assert found["Team A", "bots"] is None and found["Team A", "strategies"] is None
+    assert ("Team A", "bots") not in found and found["Team A", "strategies"] is None
 
 
 def check_replays(cup, listed, count):
@@ -181,6 +186,8 @@ def test_practice_of_a_further_league_is_shown_and_frozen_by_its_own_dates(cup, 
     assert re.findall("<bdi>(.*?)</bdi>", ratings) == ["Team A", "Team B"]
 
     frozen_at = soon(-60)
+    with lab.database.writing() as session:
+        session.add(Assignment(name="bots", title="", kind="bots", position=9, choice="best", rubric=[]))
     change(lab, "bots", frozen_at=frozen_at, unveiled_at=soon(HOUR))  # of the other league
     work = PracticeWork(cup.league, cup.bots, lab.database, None)
     work._keep_frozen()
@@ -198,7 +205,7 @@ def test_a_league_that_is_not_there_is_not_found(cup, lab, tmp_path):
     for path in ("/leagues/other/hand-in", "/api/leagues/other/bots", "/leagues/..%2f/hand-in", "/extreme/hand-in"):
         assert cup.client().get(path, headers=bearer(lab.tokens["Team A"])).status_code == 404
     file = tmp_path / "other.yaml"
-    file.write_text(COURSE.replace("league: cup", "league: other"))
+    file.write_text(ALONE.replace("league: cup", "league: other"))
     with pytest.raises(PtttError, match="pttt extreme open --league other"), lab.database.writing() as session:
         apply(session, read_course_file(file), lab.data, "Ada")
 

@@ -40,8 +40,8 @@ def test_an_assignment_that_was_removed_does_not_come_back(lab):
     "dates, words",
     [
         ({"opens_at": soon(HOUR)}, "Uploads of strategies begin at"),
-        ({"due_at": soon(-HOUR)}, "had to begin until"),
-        ({"due_at": soon(-2 * HOUR), "closes_at": soon(-HOUR)}, "had to begin until"),
+        ({"due_at": soon(-HOUR)}, "had to begin by"),
+        ({"due_at": soon(-2 * HOUR), "closes_at": soon(-HOUR)}, "had to begin by"),
     ],
 )
 def test_uploads_outside_of_the_dates_are_refused(lab, dates, words):
@@ -102,7 +102,7 @@ def test_bots_have_dates_too(tmp_path):
     assert course.post("Team A", GOOD).status_code == 201
     change(course.lab, "bots", due_at=soon(-HOUR))
     refused = course.post("Team B", GOOD)
-    assert refused.status_code == 409 and "Uploads of bots had to begin until" in refused.json()["error"]
+    assert refused.status_code == 409 and "Uploads of bots had to begin by" in refused.json()["error"]
     course.close()
 
 
@@ -198,11 +198,11 @@ def test_a_roster_makes_teams_and_memberships_with_a_trace(lab):
         ("", "no column team"),
         ("team,name\nA,b\n", "no column email"),
         ("team,name,email\n,Ada,a@b.org\n", "line 2: '' cannot be a team's name"),
-        ("team,name,email\nA,Ada,a b@c.org\n", "line 2: 'a b@c.org' is no e-mail address"),
+        ("team,name,email\nA,Ada,a b@c.org\n", "line 2: 'a b@c.org' is not an e-mail address"),
         ("team,name,email\nA,Ada,a@b.org\n\nB,Ada,A@B.org\n", "line 4: A@B.org is in line 2, too"),
         ("team,name,email\nuniform,Ada,a@b.org\n", "line 2: Uniform is the baseline"),
-        ("team,name,email\nA,Ada,\n", "is no e-mail address"),
-        ('team,name,email\nA,Ada,"a@b.org\r\nBcc: x@y.org"\n', "is no e-mail address"),
+        ("team,name,email\nA,Ada,\n", "is not an e-mail address"),
+        ('team,name,email\nA,Ada,"a@b.org\r\nBcc: x@y.org"\n', "is not an e-mail address"),
         ("team,name,email\n=1+1<,Ada,a@b.org\n", "cannot be a team's name"),
     ],
 )

@@ -55,7 +55,7 @@ def test_a_damaged_database_is_told_in_one_sentence(whole, tmp_path, kind):
         assert done.returncode == 1 and "course.sqlite" in done.stderr and len(done.stderr.splitlines()) == 1, done
         assert (tmp_path / "course" / "course.sqlite").read_bytes() == content
         assert not (tmp_path / "copy.tar").exists()
-    done = pttt("serve", "--data", tmp_path / "course", "--port", "0")
+    done = pttt("course", "serve", "--data", tmp_path / "course", "--port", "0")
     assert done.returncode == 1 and "course.sqlite" in done.stderr and len(done.stderr.splitlines()) == 1, done
 
 

@@ -77,9 +77,9 @@ def test_a_late_day_has_23_or_25_hours_when_the_clock_changes():
     [
         ("2027-03-28 02:30", "There is no 2027-03-28 02:30 in Europe/Rome"),
         ("2027-10-31 02:30", "comes twice in Europe/Rome"),
-        ("2027-02-25", "is no time"),
-        ("tomorrow", "is no time"),
-        ("2027-02-30 10:00", "is no time"),
+        ("2027-02-25", "is not a time"),
+        ("tomorrow", "is not a time"),
+        ("2027-02-30 10:00", "is not a time"),
     ],
 )
 def test_times_that_are_none_are_refused(text, words):

@@ -74,7 +74,7 @@ def tree_of(data):
 
 
 COMMANDS = [
-    ["serve", "--port", 0],
+    ["course", "serve", "--port", 0],
     ["course", "list-teams"],
     ["course", "init", "--name", "Ada", "--email", "ada@example.org"],
     ["course", "backup", "copy.tar"],

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from pttt_ooc.course.data import queue
-from pttt_ooc.course.data.models import Submission
+from pttt_ooc.course.data.models import BASELINE, Submission, Team
 from pttt_ooc.course.grades.rejudging import begin_again
 from tests.course.server_kit import Lab, strategy_zip
 
@@ -118,3 +118,16 @@ def test_a_day_has_a_limit(tmp_path, monkeypatch):
     lab.submit(token, 0, strategy_zip(0, 3))
     assert lab.client.get("/api").json()["submissions_per_day"] == 2
     lab.close()
+
+
+def test_the_baseline_is_judged_before_all_others(teams):
+    """Without it nobody can be given a rank, though its strategies come later than the first uploads."""
+    a, _, c, _ = teams.numbers
+    with teams.database.writing() as session:
+        baseline = session.query(Team).filter_by(name=BASELINE).one().id
+        of_c, of_a = add(session, c), add(session, a)
+        of_uniform = [add(session, baseline) for _ in range(2)]
+    assert waiting(teams) == [*of_uniform, of_c, of_a]
+    with teams.database.writing() as session:  # what is judged already is not broken off
+        session.get(Submission, of_c).status = "Evaluating"
+    assert waiting(teams) == [of_c, *of_uniform, of_a]

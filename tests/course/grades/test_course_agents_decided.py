@@ -161,7 +161,7 @@ def test_a_dry_run_tells_what_would_change_by_command_and_at_the_desk(agents):
     assert (
         f'<a href="/agents/rows/{agents.best}">Agent {agents.best}</a>: accepted, 75 % → {after[agents.best]}' in page
     )
-    assert "Team A, rows: 35 → " in page and "it is over" in page
+    assert "Team A, rows: 35 → " in page and "; done" in page
     assert graded(agents) == before and standings(agents)["Team A"] == (1, 0.75, 0.5)
     listed = course(agents.data, "rejudgements", 1)
     assert "dry run of agents by ada@example.org: 2 of 2" in listed and f"~ agent {agents.best}: accepted" in listed
@@ -176,7 +176,7 @@ def test_what_is_judged_again_waits_for_all_that_has_no_verdict(agents):
     with agents.database.reading() as session:
         assert [one.id for one in line(session)] == [new, agents.other, agents.best]
     page = browser(agents, "Team A").get(f"/agents/rows/{agents.best}").text
-    assert "It waits; 2 before it" in page
+    assert "It waits, with 2 before it" in page
     with agents.database.writing() as session, pytest.raises(CourseError, match=f"Agent {agents.best} has no verdict"):
         begin_again(session, [agents.best], "Ada", "agents")
     with agents.database.writing() as session, pytest.raises(CourseError, match="There is no agent 99"):

@@ -47,14 +47,36 @@ def begun(tmp_path):
     data = tmp_path / "course"
     token = course(data, "init", "--name", "Ada", "--email", "ada@example.org", "--game", GAME).strip()
     (tmp_path / "course.yaml").write_text(COURSE)
+    open_league(data, LeagueSettings())
     return data, token
+
+
+def test_bots_without_a_league_are_refused(tmp_path):
+    """Nobody could hand in anything; and a course that lost its league is told so by the doctor."""
+    data = tmp_path / "course"
+    course(data, "init", "--name", "Ada", "--email", "ada@example.org", "--game", GAME)
+    (tmp_path / "course.yaml").write_text(COURSE)
+    for more in ((), ("--dry-run",)):
+        told = course(data, "apply", tmp_path / "course.yaml", *more, code=1)
+        assert told == (
+            "Assignment extreme: nobody can hand in bots, as the course has no league yet; "
+            f"`pttt extreme open --data {data}` opens it.\n"
+        )
+    assert course(data, "assignments") == "strategies: strategies, open, no deadline, 0 points\n"
+    open_league(data, LeagueSettings())
+    course(data, "apply", tmp_path / "course.yaml")
+    (data / "extreme.yaml").unlink()
+    assert "Assignment extreme: nobody can hand in bots" in pttt("course", "doctor", "--data", data).stdout
 
 
 def test_a_course_from_nothing_to_grades(begun, tmp_path):
     data, token = begun
     told = json.loads(course(data, "apply", tmp_path / "course.yaml", "--dry-run", "--json"))
     assert "+ assignment extreme: bots" in told["changes"] and "~ timezone: UTC → Europe/Rome" in told["changes"]
-    assert course(data, "assignments") == "strategies: strategies, open, no deadline, 0 points\n"
+    assert course(data, "assignments").splitlines() == [
+        "strategies: strategies, open, no deadline, 0 points",
+        "bots: bots, open, no deadline, 0 points",
+    ]
     assert json.loads(course(data, "apply", tmp_path / "course.yaml", "--json"))["changes"] == told["changes"]
     assert course(data, "apply", tmp_path / "course.yaml") == "Nothing changes.\n"
     assert course(data, "assignments").splitlines() == [
@@ -108,7 +130,7 @@ def test_a_course_file_comes_back_as_it_was(begun, tmp_path):
     "old, new, words",
     [
         ("Europe/Rome", "Rome", "no time zone 'Rome'"),
-        ("due: 2126-02-25 23:55", "due: soon", "Assignment strategies: 'soon' is no time"),
+        ("due: 2126-02-25 23:55", "due: soon", "Assignment strategies: 'soon' is not a time"),
         ("2126-02-27T23:55:00+01:00", "2126-02-20 10:00", "Assignment strategies: due must be before closes"),
         ("kind: bots", "kind: bots\n  choice: best", "Assignment extreme: each team's last accepted bot"),
         ("formula: marks", "formula: open", "Assignment extreme: The formula 'open' has the name open"),
@@ -129,7 +151,7 @@ def test_a_course_file_with_a_mistake_changes_nothing(begun, tmp_path, old, new,
     (tmp_path / "course.yaml").write_text(COURSE.replace(old, new, 1))
     told = course(data, "apply", tmp_path / "course.yaml", code=1)
     assert words in told and len(told.splitlines()) == 1, told
-    assert course(data, "assignments").count("\n") == 1
+    assert course(data, "assignments").count("\n") == 2
 
 
 @pytest.mark.slow
@@ -228,5 +250,5 @@ def test_rights_by_command(begun):
     assert "no role 'boss'" in course(data, "staff", "X", "x@example.org", "--role", "boss", code=1)
     database = database_of(data)
     with database.reading() as session:
-        assert len(all_assignments(session)) == 1
+        assert len(all_assignments(session)) == 2
     database.close()

@@ -147,8 +147,8 @@ def test_a_formula_without_a_value_keeps_nobody_from_a_grade(graded):
         ("mark", ("Team A", "other", "viva", 1), "no assignment 'other'; there are: strategies"),
         ("adjust", ("Team A", "strategies", 1, "  "), "A reason is missing"),
         ("adjust", ("Team A", "strategies", float("inf"), "why"), "An adjustment has"),
-        ("extend", ("Team A", "strategies", "2020-01-01 10:00", "why"), "is no extension"),
-        ("extend", ("Team A", "strategies", "soon", "why"), "is no time"),
+        ("extend", ("Team A", "strategies", "2020-01-01 10:00", "why"), "is not later"),
+        ("extend", ("Team A", "strategies", "soon", "why"), "is not a time"),
     ],
 )
 def test_decisions_with_a_mistake_change_nothing(graded, what, arguments, words):

@@ -136,7 +136,7 @@ def test_a_term_from_the_announcement_to_the_grades(term):
         assert term.course.hand_in(team, bot)["status"] == "Accepted"
     clock.put(datetime(2027, 3, 20, 12, 1, tzinfo=ZONE).timestamp())
     late = lab_post_bot(term, "Team A", GOOD + b"# better")
-    assert late.status_code == 409 and "had to begin until Sat 20 Mar 2027 12:00 CET" in late.json()["error"]
+    assert late.status_code == 409 and "had to begin by Sat 20 Mar 2027 12:00 CET" in late.json()["error"]
     term.course.worker.play()
     record = Record(term.course.league.tournament)
     marks = {record.teams[k].name: m["total"] for k, m in record.marks(record.state().tables).items()}

@@ -44,7 +44,7 @@ def test_refused_uploads_are_accessible(full, visit, monkeypatch, status):
 @pytest.mark.slow
 def test_a_wrong_token_is_accessible(full, visit):
     page = visit(full, "/sign-in")
-    page.get_by_label("Your team’s token").fill("1.nonsense")
+    page.get_by_label("Your token").fill("1.nonsense")
     page.get_by_role("button", name="Sign in").click()
     sync_api.expect(page.get_by_role("alert")).to_be_visible()
     assert_accessible(page, "sign-in-wrong")

@@ -92,7 +92,7 @@ def test_a_dry_run_at_the_desk_changes_nothing_and_tells_what_would(desk):
     assert "0 of 2 judged" in page and "hx-get" in page
     assert rehearse(desk) == 3
     page = client.get(address).text
-    assert "2 of 2 judged; it is over" in page and "hx-get" not in page
+    assert "2 of 2 judged; done" in page and "hx-get" not in page
     assert f"accepted, 0.4 → accepted, {right:.9g}" in page and f"Submission {desk.first}" not in page
     assert "=Team B, strategies: 20 → 20" not in page and points(desk) == before
     with desk.database.reading() as session:
@@ -121,7 +121,7 @@ def test_chosen_submissions_are_judged_again_with_progress(desk):
     assert "0 of 1 judged" in client.get(address).text
     desk.run()
     page = client.get(address).text
-    assert "1 of 1 judged; it is over" in page and "Nothing is changed" not in page
+    assert "1 of 1 judged; done" in page and "Nothing is changed" not in page
     assert "rejudge" in client.get("/course/desk/log").text
     assert post(client, "rejudge", which="all", kind="bots").status_code == 400
     address = post(client, "rejudge", which="all", search="team b", dry_run="no").headers["location"]
@@ -141,7 +141,7 @@ def test_a_dry_run_goes_on_when_a_submission_has_gone(desk):
         session.delete(session.get(Submission, desk.second))
     rehearse(desk)
     page = client.get(address).text
-    assert "it cannot be judged" in page and "it is over" in page
+    assert "it cannot be judged" in page and "; done" in page
 
 
 @pytest.mark.slow

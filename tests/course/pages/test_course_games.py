@@ -139,6 +139,32 @@ def test_the_teams_are_the_courses(lab, second):
         assert {t.name for t in session.query(Team)} == {"Uniform", "Team B", "Team C"}
 
 
+def test_a_renamed_team_keeps_its_strategies_of_a_further_game(lab, second):
+    """Aliases are names, too; two teams may swap theirs."""
+    number = second.verdict("Team A", 0, 1)["id"]
+
+    def names():
+        mirror_teams(lab.database, second.course.database)
+        with lab.database.reading() as session, second.course.database.reading() as own:
+            there = {team.id: (team.name, team.key) for team in own.query(Team)}
+            assert there == {team.id: (team.name, team.key) for team in session.query(Team)}
+            return own.get(Submission, number).team.name
+
+    for wanted in (True, False):
+        with lab.database.writing() as session:
+            teams.set_aliases(session, wanted)
+        assert (names() == "Team A") is not wanted
+    with lab.database.writing() as session:
+        one, two = (session.query(Team).filter_by(name=name).one() for name in ("Team A", "Team B"))
+        swapped = (one.name, one.key), (two.name, two.key)
+        one.name = one.key = "between"
+        session.flush()
+        two.name, two.key = swapped[0]
+        session.flush()
+        one.name, one.key = swapped[1]
+    assert names() == "Team B"
+
+
 @pytest.mark.slow
 def test_the_desk_finds_strategies_of_both_games(lab, second):
     number = second.verdict("Team A", 0, 1)["id"]

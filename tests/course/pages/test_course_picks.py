@@ -66,7 +66,7 @@ def test_picks_are_made_until_the_assignment_closes(picking):
     assert told["grades"] == [{"team": "Team A", "assignment": "strategies", "points": 40}]
     course(picking.data, "pick", "Team A", "strategies", "none")
     assert counts(picking)["player 0"] == picking.poor
-    assert "'first' is no number" in course(picking.data, "pick", "Team A", "strategies", "first", code=1)
+    assert "'first' is neither the number" in course(picking.data, "pick", "Team A", "strategies", "first", code=1)
 
 
 @pytest.mark.slow
@@ -79,12 +79,19 @@ def test_a_report_is_picked(picking):
     assert f"report no. {picking.report}" in page and f"report no. {later}" not in page
 
 
+@pytest.mark.parametrize("words", [["17"], ["strategies", "17"], ["Team A", "strategies", "17", "18"]])
+def test_who_picks_is_told_by_a_team_or_a_server(words, tmp_path):
+    done = pttt("course", "pick", *words, "--data", tmp_path / "course")
+    assert done.returncode == 1 and done.stderr.startswith("Name the team, the assignment and the submission; a team")
+    assert not (tmp_path / "course").exists()
+
+
 @pytest.mark.slow
 def test_a_team_picks_by_command(picking):
     with served(picking.client.app) as url:
 
         def pick(*arguments, code=0, token=picking.tokens["team"]):
-            done = pttt("pick", *arguments, "--server", url, PTTT_TOKEN=token)
+            done = pttt("course", "pick", *arguments, "--server", url, PTTT_TOKEN=token)
             assert done.returncode == code and "Traceback" not in done.stderr, done
             return done.stdout or done.stderr
 
@@ -93,7 +100,7 @@ def test_a_team_picks_by_command(picking):
         assert told["grade"]["submissions"]["player 0"] == picking.poor and told["picks"]["player 0"] is None
         assert "within its dates" in pick("strategies", picking.foreign, code=1)
         assert "no assignment 'other'" in pick("other", 3, code=1)
-        assert "no number" in pick("strategies", "best", code=1)
+        assert "neither the number" in pick("strategies", "best", code=1)
         assert "token" in pick("strategies", 3, code=1, token="x")
     headers = bearer(picking.tokens["team"])
     answer = picking.client.post("/api/course/picks/strategies", headers=headers, json={"submission": 0})

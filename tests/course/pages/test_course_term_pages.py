@@ -191,11 +191,11 @@ def test_a_team_sees_what_is_due_and_what_counts(term):
     assert "Phantom" in page and re.search('due in <strong data-until="[0-9]+">23 h', page) and "Europe/Rome" in page
     assert (
         f'<a href="/submissions/{number}">player 0: no. {number}</a>' in page
-        and "exploitability of player 0 0.4764" in page
+        and "exploitability of player 0: 0.4764" in page
     )
-    assert "Your team has left: <strong>3</strong>" in page and "not released yet" in page
+    assert "Your team has <strong>3</strong> left" in page and "not released yet" in page
     public = browser(term, "nobody").get("/course").text
-    assert "Phantom" in public and "exploitability of player 0 0.4764" not in public and "Your points" not in public
+    assert "Phantom" in public and "exploitability of player 0: 0.4764" not in public and "Your points" not in public
 
 
 def test_points_and_comments_are_seen_after_the_release_and_by_the_team_only(term):
@@ -257,7 +257,7 @@ def test_the_desk_finds_teams_and_tells_what_needs_attention(term):
         ("mark", {"points": "11"}, "viva has 0 to 10 points"),
         ("mark", {"points": "nan"}, "viva has 0 to 10 points"),
         ("adjust", {"reason": ""}, "A reason is missing"),
-        ("extend", {"until": "soon"}, "is no time"),
+        ("extend", {"until": "soon"}, "is not a time"),
         ("announce", {"title": " "}, "has a title"),
         ("release", {"assignment": "x"}, "no assignment"),
     ],
@@ -375,7 +375,7 @@ def test_reports_have_dates_limits_and_owners(term, tmp_path):
     change(term, "report", largest_mb=0.001)
     assert hand_in(term, "team", b"%PDF-" + bytes(2000)).status_code == 413
     change(term, "report", due_at=soon(-HOUR))
-    assert "had to begin until" in hand_in(term, "team", b"%PDF-2").json()["error"]
+    assert "had to begin by" in hand_in(term, "team", b"%PDF-2").json()["error"]
     wrong = term.client.post(
         "/api/course/reports/strategies", headers=bearer(term.tokens["team"]), files={"file": b"x"}
     )

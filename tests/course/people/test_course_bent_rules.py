@@ -226,7 +226,7 @@ def test_who_leaves_keeps_neither_token_nor_session_nor_link(course):
     assert ann.use(kept).status_code == 400  # her own link back
     page = friend.send("token").text
     new = re.search(r'class="secret">(\d+\.[\w-]{43})<', page)[1]
-    assert new not in friend.page() and "The present token ends" in friend.page()
+    assert new not in friend.page() and "The present token stops working" in friend.page()
     hand_in(course, new, *BEST)
     page = friend.send("token").text
     assert course.post(new, 0, strategy_zip(0, 2)).status_code == 401  # each new one ends the one before
@@ -369,7 +369,7 @@ def free(lab, team, assignment="strategies"):
 
 
 def left(student):
-    return int(re.search(r"Your team has left: <strong>(-?\d+)<", student.client.get("/course").text)[1])
+    return int(re.search(r"Your team has <strong>(-?\d+)<", student.client.get("/course").text)[1])
 
 
 @pytest.mark.slow
@@ -437,7 +437,7 @@ def test_a_team_whose_members_nobody_has_told_has_late_days(late):
     assert free(late, "Team C") == (5, 3, 32)
     assert free(late, "Team C", "final") == (5, 0, 20)
     late.sign_in(token)
-    assert "Your team has left: <strong>0<" in late.client.get("/course").text
+    assert "Your team has <strong>0<" in late.client.get("/course").text
 
 
 # ---------------------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ def test_somebody_known_signs_in_first_and_is_in_one_team(people):
     assert [what for what, by in log_of(people) if by == "bob@example.org"][-3:] == ["leave", "join", "use"]
     staff = browser(people, people.tokens["staff"])
     answer = send(staff, "/account/join", code=invited(people, "Team A"))
-    assert answer.status_code == 400 and "People with rights join no team" in answer.text
+    assert answer.status_code == 400 and "Instructors and assistants cannot join a team" in answer.text
 
 
 @pytest.mark.slow
@@ -474,5 +474,5 @@ def test_who_is_signed_in_without_a_team_is_not_told_to_sign_in(people):
     ):
         answers = [one.get(path) if method == "GET" else send(one, path) for one in (alone, staff, nobody)]
         assert [one.status_code for one in answers] == [403, 403, 401], path
-        assert all("who is signed in here is in none" in one.text for one in answers[:2])
+        assert all("and you are in none" in one.text for one in answers[:2])
         assert "sign in" in answers[2].text

@@ -115,7 +115,7 @@ def test_what_an_older_version_left_readable_is_put_right_at_the_start(tmp_path,
     (data / "uploads" / "link").symlink_to(outside)
     assert len(readable_by_others(data)) > 10
     monkeypatch.setattr(serve, "listen", refuse)
-    assert "far enough" in pttt("serve", "--data", data).stderr
+    assert "far enough" in pttt("course", "serve", "--data", data).stderr
     assert readable_by_others(data) == [data / "mine.txt"]  # not the course's, and nobody gets there
     assert elsewhere.stat().st_mode & 0o077 == 0 and outside.stat().st_mode & 0o077
     assert stat.S_IMODE(data.stat().st_mode) == 0o700 and os.umask(0o022) == 0o022
@@ -126,7 +126,7 @@ def test_a_new_course_is_private_from_the_first_file_on(tmp_path, usual_umask, m
     monkeypatch.setattr(serve, "listen", refuse)
     monkeypatch.setattr(serve, "tighten", lambda paths: 0)
     data = tmp_path / "course"
-    assert "far enough" in pttt("serve", "--data", data, "--game", "mini-2x3k2-abrupt").stderr
+    assert "far enough" in pttt("course", "serve", "--data", data, "--game", "mini-2x3k2-abrupt").stderr
     assert (data / "course.sqlite").exists() and not readable_by_others(data)
 
 

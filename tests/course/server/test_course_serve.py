@@ -64,7 +64,8 @@ def test_submit_from_the_command_line(server):
     done = submit(server, token, 0, strategy_zip(0, 31))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-1].startswith("Accepted: expl")
+    assert lines[0].startswith(f"Received: {server.url}/submissions/") and lines[-2].startswith("Accepted: expl")
+    assert lines[-1].startswith("0 (perfect) < ") and "(uniform play)" in lines[-1]
     again = submit(server, token, 0, strategy_zip(0, 31))
     assert again.returncode == 0 and again.stdout.startswith("Submitted before: ")
     before = server.get("/api/submissions")["total"]
@@ -96,7 +97,7 @@ def test_submit_tells_what_is_wrong(tmp_path):
         (file, there, [], "token is missing"),
         (file, there, ["--token", "1.wrong"], "not known here"),
         (file, there, ["--token", "a\u00e4"], "copy it again"),
-        (file, "ftp://x", ["--token", "x"], "no address of a course"),
+        (file, "ftp://x", ["--token", "x"], "not the address of a course"),
         (file, "http://127.0.0.1:9", ["--token", "x"], "cannot be reached"),
         ("nowhere.zip", there, ["--token", "x"], "There is no such file"),
     ):
@@ -134,7 +135,7 @@ def test_a_course_at_work_gets_ready_is_private_and_alone(server):
     lines = [json.loads(line) for line in server.logged().splitlines()]  # and each of them is JSON
     events = [line for line in lines if line.get("process") == "worker"]
     waits = [line["waits_for"] for line in events if line["event"] == "getting ready"]
-    assert [words.split()[0] for words in waits] == ["kernels,", "the", "the", "the", "the"]
+    assert [words.split()[0] for words in waits] == ["its", "the", "the", "the"]
     ready = next(n for n, line in enumerate(events) if line["event"] == "ready")
     assert all(n < ready for n, line in enumerate(events) if line["event"] == "getting ready")
     server.wait_until(lambda: server.get("/healthz", quiet=True))
@@ -148,7 +149,7 @@ def test_a_course_at_work_gets_ready_is_private_and_alone(server):
     assert [f for f in [server.data, *own] if f.exists() and f.stat().st_mode & 0o077] == []
     # A second server of the directory is refused.
     before = {f: f.stat().st_mtime_ns for f in server.data.glob("settings.yaml")}
-    done = pttt("serve", "--data", server.data, "--port", 0)
+    done = pttt("course", "serve", "--data", server.data, "--port", 0)
     sentence = f"The course in {server.data} is being served already (process {server.process.pid}, since "
     assert done.returncode == 1 and done.stderr.startswith(sentence) and not done.stdout
     assert done.stderr.endswith("); stop it first, or name another --data.\n") and done.stderr.count("\n") == 1
@@ -181,11 +182,11 @@ def test_serve_tells_what_is_wrong(server, tmp_path):
     for options, words in (
         (["--port", port, "--game", GAME], f"Cannot listen on 127.0.0.1, port {port}"),
         (["--game", "chess"], "no game called 'chess'"),
-        (["--game", "pttt-2x5k3-classical", "--port", 0], "value of pttt-2x5k3-classical is not known"),
+        (["--game", "dark-hex-2x5-classical", "--port", 0], "value of dark-hex-2x5-classical is not known"),
     ):
-        done = pttt("serve", "--data", tmp_path / f"d{words[0]}", *options)
+        done = pttt("course", "serve", "--data", tmp_path / f"d{words[0]}", *options)
         assert done.returncode == 1 and words in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
-    other = pttt("serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
+    other = pttt("course", "serve", "--data", server.data, "--game", "mini-2x2k2-abrupt")
     assert other.returncode == 1 and f"is for {GAME}" in other.stderr
     taken.close()
 

@@ -288,7 +288,7 @@ def test_a_database_that_is_away_for_a_while_stops_nobody(lab, monkeypatch):
     clock = Clock(wait)
     Work(Pulse(lab.storage.alive), clock, 5).repeat(lab.judge.judge_next)
     assert row(lab, 1).status == "Accepted" and waits[0] == waits[1] > waits[2]
-    assert told == ["the disk is away", "the disk is away", ""]
+    assert told == ["the disk is away.", "the disk is away.", ""]
 
 
 def test_two_workers_by_mistake_give_one_verdict(lab):

@@ -15,6 +15,7 @@ from pttt_ooc.course.data.settings import read_settings
 from pttt_ooc.course.data.storage import LISTS
 from pttt_ooc.course.server.backup import read_backup, write_backup
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
+from pttt_ooc.course.strategies import starter_kit
 from pttt_ooc.course.strategies.game_facts import check_orders, settle_orders
 from pttt_ooc.errors import CourseError, InfosetFileError
 from pttt_ooc.pipeline.files.infosets import default_rows, infoset_texts
@@ -173,6 +174,42 @@ def test_lists_are_sent_compressed_to_those_who_take_it(any_lab, player):
     assert len(tags) == 2, "a tag for each of the two forms"
 
 
+def test_a_process_makes_the_kit_and_tries_again_if_it_fails(tmp_path, monkeypatch):
+    lab = Lab(tmp_path / "course")
+    monkeypatch.setattr(starter_kit, "PROGRAM", "no.such.program")
+    maker = starter_kit.KitMaker(lab.storage, lab.settings)
+    assert maker.look_after(), "it is begun"
+    wait_until(lambda: maker.look_after() and maker._process is None)
+    assert maker.look_after() and maker._process is None, "it waits before it tries again"
+    monkeypatch.setattr(starter_kit, "PROGRAM", "this")  # a program that ends well
+    maker._due = 0.0
+    assert maker.look_after() and maker._process is not None
+    wait_until(lambda: not maker.look_after())
+    assert not maker.look_after() and maker._process is None, "it is made once"
+    lab.kit()
+    assert not starter_kit.KitMaker(lab.storage, lab.settings).look_after(), "there is one"
+    lab.storage.kit.unlink()
+    monkeypatch.undo()
+    stopped = starter_kit.KitMaker(lab.storage, lab.settings)
+    stopped.look_after()
+    process = stopped._process
+    stopped.close()
+    assert process.returncode is not None
+    lab.close()
+
+
+@pytest.mark.slow
+def test_the_program_makes_the_kit_of_a_course(tmp_path):
+    lab = Lab(tmp_path / "course")
+    maker = starter_kit.KitMaker(lab.storage, lab.settings)
+    wait_until(lambda: not maker.look_after())
+    made = lab.storage.kit.read_bytes()
+    lab.storage.kit.unlink()
+    lab.kit()
+    assert lab.storage.kit.read_bytes() == made
+    lab.close()
+
+
 def test_the_kit_is_cached_and_made_again_only_if_something_has_changed(tmp_path):
     lab = Lab(tmp_path / "course")
     assert lab.client.get("/starter-kit.zip").status_code == 503
@@ -309,7 +346,7 @@ def test_lists_that_are_no_lists_are_told_by_the_command(tmp_path):
     with pytest.raises(InfosetFileError, match="every line begins with a bar"):
         check_orders(tmp_path / "course", settings)
     (tmp_path / "course" / "mine.txt").unlink()
-    done = pttt("serve", "--data", tmp_path / "course", "--port", 0)
+    done = pttt("course", "serve", "--data", tmp_path / "course", "--port", 0)
     assert done.returncode == 1 and "mine.txt: There is no such file." in done.stderr
     (tmp_path / "course" / "mine.txt").write_text("\n".join(shuffled(0)[1:]))
     done = pttt("course", "kit", tmp_path / "kit.zip", "--data", tmp_path / "course")

@@ -32,7 +32,7 @@ def pttt(capsys, tmp_path, monkeypatch):
 
 
 def test_a_game_gets_a_certificate_that_both_programs_verify(pttt, tmp_path):
-    done = pttt("certify", GAME)
+    done = pttt("certify", "--game", GAME)
     assert done.code == 0 and done.out.splitlines()[-1] == "proven: value = 13/17 = 0.764705882352941..."
     assert "in fractions" in done.err
     path = tmp_path / "certificate.txt.gz"
@@ -42,7 +42,7 @@ def test_a_game_gets_a_certificate_that_both_programs_verify(pttt, tmp_path):
     assert min(found["visited"]) > 0 and min(found["infosets"]) > 10 and found["seconds"] >= 0
     shown = pttt("verify", path).out
     assert "0.764705882352941" in shown and "infosets visited" in shown
-    again = pttt("certify", GAME, "-o", tmp_path / "again.txt.gz", "--json").json
+    again = pttt("certify", "--game", GAME, "-o", tmp_path / "again.txt.gz", "--json").json
     assert gzip.decompress((tmp_path / "again.txt.gz").read_bytes()) == gzip.decompress(path.read_bytes())
     assert again["bytes"] == path.stat().st_size and again["infosets"] == found["infosets"]
 
@@ -57,7 +57,7 @@ def test_a_game_gets_a_certificate_that_both_programs_verify(pttt, tmp_path):
     ],
 )
 def test_boards_of_more_than_ten_squares_get_certificates(name, transposed, pttt, tmp_path):
-    done = pttt("certify", name)
+    done = pttt("certify", "--game", name)
     value = EXACT_VALUES[transposed]
     assert done.out.splitlines()[-1] == f"proven: {proven_words(value)}"
     assert verify(tmp_path / "certificate.txt.gz")[-1] == done.out.splitlines()[-1]
@@ -68,19 +68,19 @@ def test_boards_of_more_than_ten_squares_get_certificates(name, transposed, pttt
 def test_a_gap_gets_a_proven_interval_from_a_saved_run(pttt, tmp_path):
     """What the rounds prove in double precision, and then what they prove when they go on."""
     name = "mini-2x3k3-abrupt"
-    first = pttt("certify", name, "--state", "run", "--gap", "0.05", "--json").json
+    first = pttt("certify", "--game", name, "--state", "run", "--gap", "0.05", "--json").json
     lower, upper = (Fraction(first[end]) for end in ("lower", "upper"))
     assert lower < EXACT_VALUES[name] < upper <= lower + Fraction(1, 20) and not first["exact"]
     assert verify(tmp_path / "certificate.txt.gz")[-1] == f"proven: {proven_words(lower, upper)}"
     oracle = DoubleOracle(named_game(name))
     *_, last = oracle.rounds(0.05)
     assert (float(lower), float(upper)) == pytest.approx((last.lower, last.upper), abs=1e-12)
-    again = pttt("certify", name, "--state", "run", "--gap", "0.05", "-o", "again.txt.gz")
+    again = pttt("certify", "--game", name, "--state", "run", "--gap", "0.05", "-o", "again.txt.gz")
     assert "round " not in again.err and again.out.splitlines()[-1] == f"proven: {proven_words(lower, upper)}"
     texts = [gzip.decompress((tmp_path / f"{name}.txt.gz").read_bytes()) for name in ("again", "certificate")]
     assert texts[0] == texts[1]
     assert pttt("exact", "--game", name, "--state", "run", "--json").json["rounds"] > last.number
-    last = pttt("certify", name, "--state", "run", "-o", "exact.txt.gz", "--json").json
+    last = pttt("certify", "--game", name, "--state", "run", "-o", "exact.txt.gz", "--json").json
     assert last["lower"] == last["upper"] == str(EXACT_VALUES[name])
 
 
@@ -104,18 +104,18 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(pttt, tmp_path):
     (tmp_path / "old.txt.gz").write_bytes(b"mine")
     (tmp_path / "no.txt.gz").write_bytes(b"nothing")
     for arguments, said in [
-        (("certify", "no-such-game"), "no-such-game"),
+        (("certify", "--game", "no-such-game"), "no-such-game"),
         (("certify", "0.zip"), "player 1's"),
         (("certify", "0.zip", "uniform", "--game", GAME, "--gap", "0.1"), "leave them out"),
         (("certify", "0.zip", "uniform", "--game", GAME, "--state", "run"), "leave them out"),
-        (("certify", GAME, "--gap", "-1"), "--gap"),
-        (("certify", GAME, "--state", "old.txt.gz"), "old.txt.gz"),
-        (("certify", GAME, "--game", GAME), "leave them out"),
-        (("certify", "mini-2x3k3-abrupt-after-1"), "empty boards"),
+        (("certify", "--game", GAME, "--gap", "-1"), "--gap"),
+        (("certify", "--game", GAME, "--state", "old.txt.gz"), "old.txt.gz"),
+        (("certify", "--game", GAME, "--infosets0", "0.zip"), "leave them out"),
+        (("certify", "--game", "mini-2x3k3-abrupt-after-1"), "empty boards"),
         (("certify", "0.zip", "nowhere.zip"), "nowhere.zip"),
         (("certify", "0.zip", "uniform", "--game", GAME, "-o", "0.zip"), "0.zip"),
-        (("certify", GAME, "-o", "old.txt.gz"), "--force"),
-        (("certify", GAME, "-o", "old.txt"), ".gz"),
+        (("certify", "--game", GAME, "-o", "old.txt.gz"), "--force"),
+        (("certify", "--game", GAME, "-o", "old.txt"), ".gz"),
         (("verify", "nowhere.txt.gz"), "no such file"),
         (("verify", "no.txt.gz"), "line 1"),
         (("verify", tmp_path), "no such file"),
@@ -131,7 +131,7 @@ def test_bad_input_gets_one_sentence_and_writes_nothing(pttt, tmp_path):
 def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
     monkeypatch.setattr("pttt_ooc.exact.certificates.behaviours.rounded_plan.__defaults__", (100,))
     done = pttt("certify", "uniform", "uniform", "--game", GAME)
-    assert done.code == 1 and "more than 100 infosets" in done.err and f"pttt certify {GAME}" in done.err
+    assert done.code == 1 and "more than 100 infosets" in done.err and f"pttt certify --game {GAME}" in done.err
 
 
 @pytest.mark.parametrize(

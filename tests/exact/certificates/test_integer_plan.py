@@ -128,7 +128,7 @@ def test_a_plan_that_reaches_too_much_is_refused_before_it_is_written():
     strategy = uniform_strategy(full_index("mini-2x3k3-abrupt"), 1, np.float64)
     size = rounded_plan(strategy).infosets
     assert rounded_plan(strategy, size).infosets == size
-    with pytest.raises(StrategyError, match=rf"more than {size - 1:,} infosets.*pttt certify mini-2x3k3-abrupt"):
+    with pytest.raises(StrategyError, match=rf"more than {size - 1:,} infosets.*pttt certify --game mini-2x3k3-abrupt"):
         rounded_plan(strategy, size - 1)
     with pytest.raises(StrategyError, match="more than 10 infosets"):
         integer_plan(named_game("mini-2x3k3-abrupt"), 1, StrategyBehaviour(strategy), 10)

@@ -4,8 +4,6 @@ import base64
 import json
 import random
 import re
-import subprocess
-import sys
 from fractions import Fraction
 
 import pytest
@@ -13,43 +11,18 @@ import pytest
 from pttt_ooc.exact.certificates.certificate import read
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
+from tests.exact.certificates.serverless_pages import BENCHMARKS
 from tests.kits import naive
-from tests.kits.browsing import in_browser, pages_of
+from tests.kits.browsing import in_browser
 from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, at_the_limits, zips
 from tests.kits.verify_program import PROOF, proven_words, text_of, verify, zipped
 
-ROOT = PROOF.parent
-BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
 LARGE = {
     **dict.fromkeys(["pttt-abrupt", "pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.slow),
     **dict.fromkeys(["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt"], pytest.mark.full),
 }
 QUICK = [name for name in EXACT_VALUES if name not in LARGE]
 A_LINE = re.compile(r"line \d+: .*\S")
-
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory):
-    """Where the pages are, without a server; Python alone makes them."""
-    made = tmp_path_factory.mktemp("pages")
-    subprocess.run([sys.executable, "-S", ROOT / "docs/make/pages.py", made], check=True, capture_output=True)
-    return made
-
-
-@pytest.fixture
-def opened(browser, directory):
-    """Opens a page from its file; it asks for nothing else."""
-    with pages_of(browser, directory.as_uri() + "/") as open_page:
-        asked = []
-
-        def open_file(name):
-            page = open_page("about:blank")
-            page.on("request", lambda request: asked.append(request.url))
-            page.goto(name)
-            return page
-
-        yield open_file
-        assert all(url.startswith(("file:", "blob:")) for url in asked)
 
 
 VERDICT = """async (files) => {
@@ -79,14 +52,12 @@ def verdicts(page, contents):
 # The checker
 
 
-def test_the_pages_have_the_committed_certificates_and_no_addresses(directory):
-    for name in ("verify.html", "perfect.html", "openings.html"):
-        text = (directory / name).read_text(encoding="utf-8")
-        assert not re.search(r"https?:|/\* [\w.]+ \*/|<!-- ", text), name
-        if coded := re.search(r"const CERTIFICATES = (\{.*\});", text):
-            for game, content in json.loads(coded[1]).items():
-                assert base64.b64decode(content) == (PROOF / f"{game}.txt.gz").read_bytes()
-            assert json.loads(coded[1]).keys() >= set(BENCHMARKS)
+def test_the_pages_have_the_committed_certificates(directory):
+    text = (directory / "certificates.js").read_text(encoding="utf-8")
+    coded = json.loads(re.search(r"^const CERTIFICATES = (\{.*\});$", text, re.M)[1])
+    for game, content in coded.items():
+        assert base64.b64decode(content) == (PROOF / f"{game}.txt.gz").read_bytes()
+    assert coded.keys() >= set(BENCHMARKS)
 
 
 @pytest.mark.slow
@@ -356,7 +327,7 @@ def test_a_reader_plays(opened):
         square.first.click()
     page.get_by_role("heading", name="What the computer knew").wait_for()
     assert re.search(r"You have won\.|It is a draw\.|The computer has won\.", page.locator("#said").inner_text())
-    assert "as player 1: " in page.locator("#score").inner_text() and "-0.384434" in page.locator("#score").inner_text()
+    assert "as player 1: " in page.locator("#score").inner_text() and "−0.384434" in page.locator("#score").inner_text()
     assert page.locator("table.review tbody tr").count() >= 3
     page.get_by_role("button", name="I begin").click()
     page.get_by_text("You begin: attempt a square.").wait_for()

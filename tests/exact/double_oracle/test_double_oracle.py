@@ -172,9 +172,9 @@ def test_a_board_of_more_than_ten_squares(run, exact, tmp_path):
     found = exact("--game", name, "--output", tmp_path / "plan", "--json", *data).json
     assert found["exact"] and found["lower"] == found["upper"] == pytest.approx(1)
     for command in (
-        ("infosets", "--player", "0", "--game", name, *data),
-        ("uniform", "--player", "0", "--game", name, "--output", tmp_path / "u.zip", *data),
-        ("learn", "xfp", "--game", name, *data),
+        ("lab", "infosets", "--player", "0", "--game", name, *data),
+        ("lab", "uniform", "--player", "0", "--game", name, "--output", tmp_path / "u.zip", *data),
+        ("lab", "learn", "xfp", "--game", name, *data),
     ):
         done = run(*command)
         assert done.code == 1 and f"Game {name}: a board of 12 squares has too many infosets" in done.err, command
@@ -183,5 +183,5 @@ def test_a_board_of_more_than_ten_squares(run, exact, tmp_path):
         refused.code == 1 and f"This is a plan of {name} without a list of its infosets, which are too" in refused.err
     )
     shown = run("show", tmp_path / "plan", "|b.", "--player", "1")
-    assert "found 11 occupied" in shown.out and "The opponent's strategy brings no game here" in shown.out
-    assert "keeps the turn" in run("info", name).out and not (tmp_path / "data").exists()
+    assert "found 11 occupied" in shown.out and "Against this opponent no game gets here" in shown.out
+    assert "keeps the turn" in run("info", "--game", name).out and not (tmp_path / "data").exists()

@@ -121,4 +121,6 @@ def test_the_command_writes_both(tmp_path, capsys):
     code, told = run("--mps", tmp_path / "b.txt")
     assert code == 1 and "the name must end with .mps" in told
     code, told = run("--max-minutes", 0, "--mps", tmp_path / "b.mps")
-    assert code == 1 and "No linear program was solved before the end" in told and not (tmp_path / "b.mps").exists()
+    assert (
+        code == 1 and "No linear program was solved before the run ended" in told and not (tmp_path / "b.mps").exists()
+    )

@@ -1,4 +1,4 @@
-"""`pttt equilibria`, and what it keeps for `pttt show` and the pages."""
+"""`pttt lab equilibria`, and what it keeps for `pttt show` and the pages."""
 
 import json
 
@@ -28,7 +28,7 @@ def run(capsys, *arguments):
 @pytest.mark.slow
 def test_facts_and_marks_are_those_of_all_sequences(tmp_path, capsys):
     game = named_game(GAME)
-    code, out, _ = run(capsys, "equilibria", "--game", GAME, "--json", "--data", tmp_path)
+    code, out, _ = run(capsys, "lab", "equilibria", "--game", GAME, "--json", "--data", tmp_path)
     found = json.loads(out)
     references = [NaiveFace(game, player) for player in (0, 1)]
     expected = met(game, [played(reference) for reference in references])
@@ -58,25 +58,25 @@ def test_facts_and_marks_are_those_of_all_sequences(tmp_path, capsys):
     assert json.loads(out)["equilibria"] == {"met": True, "squares": squares} and 0 < len(squares) < 5
     never = next(text for text in naive.infosets(game, 0) if not any(at == text for at, _ in expected[0]))
     code, out, _ = run(capsys, "show", "uniform", never, "--player", 0, "--game", GAME, "--data", tmp_path)
-    assert code == 0 and "No pair of equilibrium strategies brings a game here." in out
+    assert code == 0 and "Between equilibrium strategies no game gets here." in out
 
 
 @pytest.mark.slow
 def test_nothing_is_kept_without_being_asked_for(tmp_path, capsys):
-    code, out, _ = run(capsys, "equilibria", "--game", "mini-2x2k2-abrupt", "--no-keep", "--data", tmp_path)
+    code, out, _ = run(capsys, "lab", "equilibria", "--game", "mini-2x2k2-abrupt", "--no-keep", "--data", tmp_path)
     assert code == 0 and "player 1: one equilibrium strategy" in out and "the best pure strategy guarantees -1" in out
     assert not (tmp_path / "mini-2x2k2-abrupt/full" / SUPPORTS).exists()
     arguments = ("show", "uniform", "|", "--player", 0, "--game", "mini-2x2k2-abrupt", "--data", tmp_path)
     out = run(capsys, *arguments)[1]
-    assert "*" not in out and "`pttt equilibria --game mini-2x2k2-abrupt` finds out." in out
+    assert "*" not in out and "`pttt lab equilibria --game mini-2x2k2-abrupt` finds which squares" in out
     pure, of_game = tmp_path / "pure.zip", ("--game", "mini-2x2k2-abrupt")
-    assert run(capsys, "best-response", "uniform", "--player", 1, *of_game, "--output", pure)[0] == 0
+    assert run(capsys, "lab", "best-response", "uniform", "--player", 1, *of_game, "--output", pure)[0] == 0
     record = json.loads(run(capsys, "show", pure, "|0*", *arguments[3:], "--json")[1])
     assert record["equilibria"] is None and sum(record["probabilities"][square] for square in record["support"]) == 1
     assert 0 < len(record["support"]) < 3
 
 
 def test_a_game_that_is_not_listed_is_refused(tmp_path, capsys):
-    code, _, err = run(capsys, "equilibria", "--game", "pttt-2x5k3-abrupt", "--data", tmp_path)
+    code, _, err = run(capsys, "lab", "equilibria", "--game", "pttt-2x5k3-abrupt", "--data", tmp_path)
     assert code != 0 and "boards of up to 9 squares" in err and len(err.strip().splitlines()) == 1
     assert not list(tmp_path.iterdir())

@@ -117,3 +117,15 @@ def test_ranks_beyond_16_bits_are_stored_in_32(monkeypatch):
 def test_the_limit_is_that_of_the_stored_ranks():
     players = build_index(named_game("mini-2x3k2-abrupt"), "full").players
     assert all(2 ** (8 * i.relabelling.itemsize) == index.MOST_RELABELLED for i in players)
+
+
+def test_a_game_is_one_line_and_its_rules_are_whole():
+    assert repr(named_game("pttt-abrupt")) == "Game pttt-abrupt: 3 x 3 squares, abrupt, 8 winning sets"
+    after = named_game("mini-2x3k3-classical-after-1-4")
+    assert repr(after).endswith("classical, 2 winning sets, begins with marks of player 0 on 1 and of player 1 on 4")
+    assert "sets for player 0, " in repr(named_game("dark-hex-2x3-abrupt"))
+    # Digests on disk are made of this text: it stays as it is.
+    assert named_game("mini-2x2k2-abrupt").rules == (
+        "Game(name='mini-2x2k2-abrupt', rows=2, columns=2, winning_sets=((3, 5, 6, 9, 10, 12), (3, 5, 6, 9, 10, 12)), "
+        "turn_rule='abrupt', setup=((), ()))"
+    )

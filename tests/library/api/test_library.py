@@ -15,7 +15,7 @@ import pytest
 
 import pttt_ooc as pttt
 from pttt_ooc.cfr.sweep import engine
-from pttt_ooc.games.rules.catalogue import GAMES, named_game
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, GAMES, named_game
 from pttt_ooc.games.structure.index import build_index
 from pttt_ooc.games.structure.strategy import Strategy as CoreStrategy
 from pttt_ooc.games.structure.strategy import uniform_strategy
@@ -185,6 +185,13 @@ def test_policies_that_are_refused(policy, sentence):
     assert sentence in refused("StrategyError", pttt.Strategy.from_function, GAME, 0, policy)
 
 
+def test_asking_a_policy_shows_how_far_it_is(monkeypatch):
+    shares = []
+    monkeypatch.setattr("pttt_ooc.pipeline.show.progress.ShareBar.__call__", lambda bar, share: shares.append(share))
+    pttt.Strategy.from_function(GAME, 0, table(GAME, 0).__getitem__)
+    assert shares and shares == sorted(shares) and shares[-1] == 1
+
+
 def test_an_exception_in_a_policy_is_not_hidden():
     def broken(text):
         raise ZeroDivisionError
@@ -342,7 +349,7 @@ def test_a_solution_on_disk_equals_the_one_in_memory(tmp_path):
     assert [row["nashconv"] for row in mine.rows] == [row["nashconv"] for row in kept.rows]
     assert (mine.nashconv, mine.value_lower) == (kept.nashconv, kept.value_lower)
     found = pttt.evaluate(*kept)
-    assert found.nashconv == kept.nashconv and found.game_value == pytest.approx((kept.value_lower, kept.value_upper))
+    assert found.nashconv == kept.nashconv and found.game_value == pytest.approx([float(EXACT_VALUES[NAME])] * 2)
     assert repr(mine).startswith(f"Solution of {NAME}: NashConv ") and repr(kept).endswith(f", in {kept.directory}")
     again = pttt.load(tmp_path / NAME / "full")
     assert again.rows == kept.rows and again[1]["|"].tolist() == kept[1]["|"].tolist() and len(list(again)) == 2

@@ -1,4 +1,4 @@
-"""Every example of the library runs and prints what it shows: docstrings, and the page docs/library.md."""
+"""Every example of the library runs and prints what it shows: docstrings, and the pages of the documentation."""
 
 import doctest
 import re
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MODULES = ["pttt_ooc", *(f"pttt_ooc.{home}" for home in pttt_ooc._HOMES)]
 MODULES += ["pttt_ooc.library.eas", *(f"pttt_ooc.library.eas.{name}" for name in ("averaging", "cfr", "states"))]
-PAGES = ["docs/library.md", "docs/lab/eas.md"]
+PAGES = ["docs/library.md", "docs/score.md"]
 
 
 @pytest.mark.slow_but_one

@@ -274,18 +274,18 @@ def test_games_from_the_command_line(tmp_path, monkeypatch, capsys):
         "def last(infoset, legal):\n    return legal[-1]\n\ndef bad(infoset, legal):\n    return 9\n"
     )
     run = Runner(capsys, tmp_path / "data", GAME.name)
-    nothing = run("score", "agent.py:last", "--games", 40)
+    nothing = run("lab", "score", "agent.py:last", "--games", 40)
     assert nothing.code and "There is no solution of mini-2x3k2-abrupt" in nothing.err
-    text = run.ok("score", "agent.py:last", "--games", 400, "--equilibrium", "uniform").out
+    text = run.ok("lab", "score", "agent.py:last", "--games", 400, "--equilibrium", "uniform").out
     assert f"{GAME.name}, 400 games against uniform: loses" in text and "as narrow an interval would need" in text
-    found = run("score", "agent.py:last", "--games", 400, "--equilibrium", "uniform", "--json").json
-    again = run("score", "agent.py:last", "--games", 400, "--equilibrium", "uniform", "--json", "--seed", 1).json
+    found = run("lab", "score", "agent.py:last", "--games", 400, "--equilibrium", "uniform", "--json").json
+    again = run("lab", "score", "agent.py:last", "--games", 400, "--equilibrium", "uniform", "--json", "--seed", 1).json
     assert found["games"] == 400 and found["equilibrium"] == "uniform" and found != again
     assert f"loses {found['loss']['mean']:.6f} a game" in text
-    assert "not to be trusted" not in text
+    assert "too few to trust" not in text
     pttt.best_response(pttt.Strategy.uniform(GAME, 1)).save("first.zip", "float64")
     pttt.best_response(pttt.Strategy.uniform(GAME, 0)).save("second.zip", "float64")
-    best = run.ok("score", "first.zip", "second.zip", "--games", 20, "--equilibrium", "uniform").out
-    assert "Only 0 of the games had a loss: the interval is not to be trusted" in best and "narrow" not in best
-    bad = run("score", "agent.py:bad", "--games", 40, "--equilibrium", "uniform")
+    best = run.ok("lab", "score", "first.zip", "second.zip", "--games", 20, "--equilibrium", "uniform").out
+    assert "Only 0 of the games had a loss, too few to trust the interval" in best and "narrow" not in best
+    bad = run("lab", "score", "agent.py:bad", "--games", 40, "--equilibrium", "uniform")
     assert bad.code and "attempts 9" in bad.err and "Traceback" not in bad.err

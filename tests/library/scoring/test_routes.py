@@ -90,7 +90,7 @@ def test_a_policy_of_nashbench():
     assert_same(score(GAME, [(1, policy), (3, plain)], block=50), score(GAME, plain))
     both = [{t: row.tolist() for t, row in agent_strategy(GAME, p, policy).items()} for p in (0, 1)]
     best = [naive.best_response_value(GAME, p, both[1 - p]) for p in (0, 1)]
-    assert score(GAME, policy).exploitability == pytest.approx(sum(best) / 2, abs=1e-6), "what nashbench defines"
+    assert score(GAME, policy).mean_exploitability == pytest.approx(sum(best) / 2, abs=1e-6), "what nashbench defines"
 
 
 # ---------------------------------------------------------------------------------------------
@@ -512,7 +512,7 @@ def test_a_file_of_another_program_from_the_command_line(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     layers = weights("observations", 3)
     save_cleanrl(torch, "run.cleanrl_model", "actor", layers)
-    found = Runner(capsys, tmp_path / "data", GAME.name)("score", "run.cleanrl_model", "--json").json
+    found = Runner(capsys, tmp_path / "data", GAME.name)("lab", "score", "run.cleanrl_model", "--json").json
     expected = score(GAME, plainly("observations", layers), "logits")
     assert found["nashconv"] == pytest.approx(expected.nashconv, abs=1e-5)
 

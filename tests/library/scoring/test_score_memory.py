@@ -132,7 +132,7 @@ def run(directory, agent, data, budget=None):
             resource.setrlimit(resource.RLIMIT_DATA, ((budget + DEVELOPMENT) * 10**6,) * 2)
 
     process = subprocess.Popen(
-        [sys.executable, "-m", "pttt_ooc", "score", *words],
+        [sys.executable, "-m", "pttt_ooc", "lab", "score", *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -15,7 +15,14 @@ GAME = pttt.game("mini-2x3k2-abrupt")
 
 
 def row(agent, exploitability, game=GAME.name, **facts):
-    whole = {"game": game, "agent": agent, "exploitability": exploitability, "settings": {}, "seed": 0, "budget": 20}
+    whole = {
+        "game": game,
+        "agent": agent,
+        "mean_exploitability": exploitability,
+        "settings": {},
+        "seed": 0,
+        "budget": 20,
+    }
     return whole | facts
 
 
@@ -51,9 +58,9 @@ def test_the_package_has_the_rows_of_the_page():
         game = part.partition("\n")[0]
         shown = re.findall(r"^\| `(\S+)`.*? \| ([\d.e-]+) \|", part, re.MULTILINE)
         groups = ladder.rank_rows(ladder.read_records(), game)
-        assert [(ladder.agent_name(g[0]), f"{ladder.exploitability_of(g):.3g}") for g in groups] == shown
+        assert [(ladder.agent_name(g[0]), f"{ladder.mean_exploitability_of(g):.3g}") for g in groups] == shown
         for number, group in enumerate(groups, start=1):
-            place = ladder.place_of(game, ladder.exploitability_of(group) + 1e-6)
+            place = ladder.place_of(game, ladder.mean_exploitability_of(group) + 1e-6)
             assert place.rows == len(groups) and place.place > number
 
 
@@ -65,9 +72,9 @@ def test_the_page_tells_both_sides_where_they_lose_and_the_place(tmp_path, capsy
         "import numpy as np\n\n\ndef low(infostates, legal):\n    return np.eye(6)[legal.argmax(axis=1)]\n"
     )
     run = Runner(capsys, tmp_path / "data", GAME.name)
-    first = ["score", f"{tmp_path}/agent.py:low", "--page", "page.html"]
+    first = ["lab", "score", f"{tmp_path}/agent.py:low", "--page", "page.html"]
     found = run(*first, "--json").json
-    assert found["ladder"] == {"place": 5, "rows": 4} and found["exploitability"] > 0.6
+    assert found["ladder"] == {"place": 5, "rows": 4} and found["mean_exploitability"] > 0.6
     page = (tmp_path / "page.html").read_text()
     assert "pttt solve --game mini-2x3k2-abrupt" in page and re.search(r"<h1>\s*agent\.py:low\s*</h1>", page)
 
@@ -76,7 +83,7 @@ def test_the_page_tells_both_sides_where_they_lose_and_the_place(tmp_path, capsy
     assert done.out.endswith("; place 5 of 5 on the ladder.\n")
     page = (tmp_path / "page.html").read_text()
     assert "<strong>this agent</strong>" in page.rpartition("<code>ppo</code>, hidden [9]")[2], "it is the last"
-    assert f"<strong>{found['exploitability']:.6f}</strong>" in page
+    assert f"<strong>{found['mean_exploitability']:.6f}</strong>" in page
 
     policies = [{t: naive.uniform(GAME, p)[t] for t in naive.infosets(GAME, p)} for p in (0, 1)]
     low = [{t: [float(s == naive.legal_squares(GAME, t)[0]) for s in range(6)] for t in policies[p]} for p in (0, 1)]
@@ -106,6 +113,6 @@ def test_options_that_do_not_go_together(tmp_path, capsys, monkeypatch):
         (["--games", "20", "--memory-mb", "100"], "--memory-mb and --game-value are for an exact score"),
         (["--games", "20", "--game-value", "0.5"], "--memory-mb and --game-value are for an exact score"),
     ):
-        done = run("score", "uniform", *arguments)
+        done = run("lab", "score", "uniform", *arguments)
         assert done.code and not done.out and text in done.err
     assert not list(tmp_path.glob("*.html"))

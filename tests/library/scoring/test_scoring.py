@@ -64,14 +64,16 @@ def test_a_function_of_blocks_gets_its_exact_score():
     value, best0, best1 = by_walk((1, 2))
     assert found.value == pytest.approx(value, abs=1e-12)
     assert (found.best_response_0, found.best_response_1) == pytest.approx((best0, best1), abs=1e-12)
-    assert found.nashconv == 2 * found.exploitability == pytest.approx(best0 + best1, abs=1e-12)
+    assert found.nashconv == 2 * found.mean_exploitability == pytest.approx(best0 + best1, abs=1e-12)
     assert found.infosets == 189 + 107 and found.version == "stochastic"
 
 
 def test_one_function_plays_both_players_and_need_not_know_which():
     uniform = score(GAME, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True))
     assert uniform.nashconv == pytest.approx(2 / 3, abs=1e-12)
-    assert uniform.exploitability_0 is None, "the value of this game is not known beforehand"
+    assert uniform.exploitability_0 == pytest.approx(13 / 17 + uniform.best_response_1), "the proven value of this game"
+    unproven = pttt.game("mini-2x3k3-abrupt-after-1-4")
+    assert score(unproven, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True)).exploitability_0 is None
     small = pttt.game("dark-hex-2x2-abrupt")  # of value 1/2
     known = score(small, lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True), game_value=(0.5, 0.5))
     assert known.exploitability_0 == pytest.approx(0.5 + known.best_response_1)
@@ -276,14 +278,16 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     )
     (tmp_path / "friend.py").write_text("")
     run = Runner(capsys, tmp_path / "data", GAME.name)
-    line = run.ok("score", "agent.py:observe").out
-    assert line.startswith(f"{GAME.name}, stochastic: exploitability 0.333333 (NashConv 0.666667); below the value")
+    line = run.ok("lab", "score", "agent.py:observe").out
+    assert line.startswith(
+        f"{GAME.name}, stochastic: mean exploitability 0.333333 (NashConv 0.666667); exploitability 0.564706 as"
+    )
     assert line.count("\n") == 1 and line.endswith("296 infosets asked.\n")
     for name in ("agent.py:pair", "uniform"):
-        found = run("score", name, "--json").json
+        found = run("lab", "score", name, "--json").json
         assert found["nashconv"] == pytest.approx(2 / 3, abs=1e-12)
     pttt.Strategy.uniform(GAME, 1).save("one.zip")
-    greedy = run("score", "agent.py:observe", "one.zip", "--json", "--greedy").json
+    greedy = run("lab", "score", "agent.py:observe", "one.zip", "--json", "--greedy").json
     first = pttt.Strategy.from_function(GAME, 0, lambda t: {min(set(range(6)) - set(map(int, t[1::2]))): 1})
     assert greedy["version"] == "greedy" and greedy["best_response_1"] == pytest.approx(pttt.best_response(first).value)
 
@@ -319,7 +323,7 @@ def test_bad_arguments_of_the_command(arguments, text, tmp_path, monkeypatch, ca
     (tmp_path / "net.pt").write_text("weights")
     (tmp_path / "n.npy").write_text("no array")
     (tmp_path / "half.py").write_text("half = {0: lambda infostates, legal: legal}")
-    done = Runner(capsys, tmp_path / "data", GAME.name)("score", *arguments)
+    done = Runner(capsys, tmp_path / "data", GAME.name)("lab", "score", *arguments)
     assert done.code and not done.out and text in done.err and "Traceback" not in done.err
 
 
@@ -364,7 +368,7 @@ def test_the_game_of_a_policy_of_openspiel_is_scored_and_no_other(tmp_path, monk
 
     def run(*arguments):
         with pytest.raises(SystemExit) as end:
-            main(["score", *arguments, "--data", "data"])
+            main(["lab", "score", *arguments, "--data", "data"])
         return end.value.code or 0, *capsys.readouterr()
 
     expected = score(pttt.game("dark-hex-2x2-abrupt"), lambda seen, legal: legal / legal.sum(axis=1, keepdims=True))

@@ -14,10 +14,15 @@ from tests.other_games.arena import naive_ultimate as naive
 ULTIMATE = game("ultimate")
 
 
-def command(capsys, *arguments, code=0):
+def lab(capsys, *arguments, code=0):
+    """What `pttt lab` prints, as :func:`command`."""
+    return command(capsys, *arguments, code=code, group="lab")
+
+
+def command(capsys, *arguments, code=0, group="arena"):
     """What `pttt arena` prints: its output, or its errors if it is to fail."""
     with pytest.raises(SystemExit) as ended:
-        commands.main(["arena", *map(str, arguments)])
+        commands.main([group, *map(str, arguments)])
     told = capsys.readouterr()
     assert (ended.value.code or 0) == code, told.err
     return told.err if code else told.out

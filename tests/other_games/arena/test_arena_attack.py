@@ -8,7 +8,7 @@ from pttt_ooc.other_games.arena.games.base import RESULT, UNFINISHED, ArenaError
 from pttt_ooc.other_games.arena.research.solvers import attack
 from pttt_ooc.other_games.arena.research.solvers.endings import EndingSolver, open_squares
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import ULTIMATE, command
+from tests.other_games.arena.arena_kit import ULTIMATE, lab
 from tests.other_games.arena.test_arena_endings import RECORDS
 
 
@@ -105,7 +105,7 @@ def test_the_command_plays_solves_and_goes_on(tmp_path, capsys):
         ([*resumed, "--games", "9", "--hours", "0"], "again.jsonl has 1 games; --resume goes on."),
         ([*resumed, "--games", "2"], "game 2: known from ply"),
     ):
-        assert told in command(capsys, "attack", *arguments)
+        assert told in lab(capsys, "attack", *arguments)
     facts, found = attack.read(whole)
     assert attack.read(parts)[0] == facts and facts["games"] == 2
     for one, other in zip(found, attack.read(parts)[1], strict=True):
@@ -113,7 +113,7 @@ def test_the_command_plays_solves_and_goes_on(tmp_path, capsys):
         known = [[step[:3] for step in game.steps if step[2] is not None] for game in (one, other)]
         assert len(known[0]) > 9 and known[0][:9] == known[1][:9]
         assert one.earliest[1] > 15
-    told = command(capsys, "attack", *resumed, "--seed", "5", code=1)
+    told = lab(capsys, "attack", *resumed, "--seed", "5", code=1)
     assert "has seed 0, not 5: it can only be continued with the same" in told
 
 

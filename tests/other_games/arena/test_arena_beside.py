@@ -46,7 +46,7 @@ def stopped(process):
 @pytest.mark.long
 def test_the_arena_beside_a_course(tmp_path):
     run(Match("mnk:3x3+need3", ("random", "random"), 1), tmp_path / "arena" / "first")
-    given = ["serve", "--game", "mini-2x3k2-abrupt", "--data", "course", "--port", "0", "--arena", "arena"]
+    given = ["course", "serve", "--game", "mini-2x3k2-abrupt", "--data", "course", "--port", "0", "--arena", "arena"]
     with serving(given, tmp_path) as process:
         try:
             url = re.search(r"http://\S+(?=;)", process.stdout.readline())[0]
@@ -63,7 +63,7 @@ def test_the_arena_beside_a_course(tmp_path):
 
 @pytest.mark.slow
 def test_the_arena_alone(tmp_path):
-    with serving(["arena", "serve", "made", "--no-browser"], tmp_path) as process:
+    with serving(["web", "--arena", "made", "--no-browser"], tmp_path) as process:
         try:
             url = re.search(r"http://\S+(?=;)", process.stdout.readline())[0]
             wait_until(lambda: "There are none yet" in text(f"{url}/arena/matches"))

@@ -13,7 +13,7 @@ from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.research.solvers import endings
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import ULTIMATE, command
+from tests.other_games.arena.arena_kit import ULTIMATE, lab
 
 RECORDS = arena_pages.RECORDS
 COMMITTED = RECORDS / "endings.jsonl"
@@ -115,13 +115,13 @@ def test_a_random_agent_keeps_what_the_moves_allow():
 
 def test_the_commands(tmp_path, capsys):
     file = tmp_path / "some.jsonl"
-    assert "5 endings of" in command(capsys, "endings", "-o", file, "--positions", 5, "--seed", 3)
-    told = json.loads(command(capsys, "errors", file, "random", "alphabeta:depth=1", "--json"))
+    assert "5 endings of" in lab(capsys, "endings", "-o", file, "--positions", 5, "--seed", 3)
+    told = json.loads(lab(capsys, "errors", file, "random", "alphabeta:depth=1", "--json"))
     assert told["endings"] == 5 and [one["agent"] for one in told["agents"]] == ["random", "alphabeta:depth=1"]
-    assert "| `random` |" in command(capsys, "errors", file, "random")
+    assert "| `random` |" in lab(capsys, "errors", file, "random")
     before = file.read_bytes()
-    assert "--force" in command(capsys, "endings", "-o", file, code=1)
-    assert "There are no endings in" in command(capsys, "errors", tmp_path / "none", "random", code=1)
+    assert "--force" in lab(capsys, "endings", "-o", file, code=1)
+    assert "There are no endings in" in lab(capsys, "errors", tmp_path / "none", "random", code=1)
     assert file.read_bytes() == before
     file.write_bytes(before[:-20])
     with pytest.raises(ArenaError, match="no file of endings, or damaged"):

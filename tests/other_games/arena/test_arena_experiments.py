@@ -11,7 +11,7 @@ from pttt_ooc.other_games.arena.experiments.significance import Units
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
 from pttt_ooc.other_games.arena.settings import Experiment
-from tests.other_games.arena.arena_kit import command
+from tests.other_games.arena.arena_kit import lab
 
 TEXT = """
 arena:
@@ -48,7 +48,7 @@ def played(tmp_path_factory):
 
 def conducted(capsys, place):
     arguments = ("-o", place / "out", "--processes", "1", "--json")
-    return json.loads(command(capsys, "experiment", place / "some.yaml", *arguments))["experiments"]
+    return json.loads(lab(capsys, "experiment", place / "some.yaml", *arguments))["experiments"]
 
 
 def test_experiments_are_played_once_and_judged(played, capsys):
@@ -66,7 +66,7 @@ def test_experiments_are_played_once_and_judged(played, capsys):
 
 def test_tables_say_what_the_games_say(played, tmp_path, capsys):
     one, two, three = conducted(capsys, played)
-    lines = command(capsys, "claims", played / "out").splitlines()
+    lines = lab(capsys, "claims", played / "out").splitlines()
     row = next(line for line in lines if line.startswith("| searching"))
     assert "90.00% (n = 100)" in row and one["verdict"] in row
     low, high = Units.of(one["matches"][0]).interval
@@ -80,7 +80,7 @@ def test_tables_say_what_the_games_say(played, tmp_path, capsys):
         mean = match["mean_of_agent_0"]
         assert (value, games) == (match["value"], "4") and int(nodes.replace(",", "")) == round(mean["nodes"])
         assert float(milliseconds) == pytest.approx(mean["processor_milliseconds"], rel=0.01)
-    command(capsys, "claims", tmp_path / "nowhere", code=1)
+    lab(capsys, "claims", tmp_path / "nowhere", code=1)
 
 
 def test_a_series_of_times_is_drawn_as_times(played, tmp_path):

@@ -13,7 +13,7 @@ from pttt_ooc.other_games.arena.research.kernels import ultimate_endings as kern
 from pttt_ooc.other_games.arena.research.solvers import claims
 from tests.kits.verify_program import PROOF
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import command
+from tests.other_games.arena.arena_kit import lab
 
 
 @pytest.mark.long
@@ -64,7 +64,7 @@ def test_a_brute_force_gives_the_same_answers(count):
 
 
 def test_the_command_says_that_shorter_games_do_not_win(tmp_path, capsys):
-    said = command(capsys, "forced-win", "--plies", "25", "-o", tmp_path / "win.gz")
+    said = lab(capsys, "forced-win", "--plies", "25", "-o", tmp_path / "win.gz")
     assert "no forced win within 25 plies" in said and "win.gz was not written" in said
     assert not list(tmp_path.iterdir())
     with pytest.raises(ArenaError, match="still unknown after 1000 positions"):

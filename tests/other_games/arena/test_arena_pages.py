@@ -413,7 +413,7 @@ def test_an_agent_tells_its_search_beside_the_board(person, monkeypatch, key, te
     monkeypatch.setattr(game_service.GameService, "_seat", uncached(game_service.GameService._seat))
     answer = person.move(game="ultimate", agent=key, seconds="2", moves="", move="40")
     page = person.get(answer.headers["location"])
-    told = re.search(rf"Depth (\d+), ([\d,\u202f\u2009]+) {what}, ([\d,\u202f\u2009]+) a second\.([^<]*)<", page)
+    told = re.search(rf"Depth (\d+), ([\d,]+) {what}, ([\d,]+) a second\.([^<]*)<", page)
     assert int(told[1]) >= 2 and int(re.sub(r"\D", "", told[2])) >= 3000
     if key == "alphabeta":
         assert told[4] == ""  # it knows no line

@@ -1,6 +1,6 @@
 """The programs of proof/ for games without secrets, fuzzed whole: no claim that a brute force finds false is accepted.
 
-`make test` takes a slice of each fuzz; ``pytest -m long`` takes all, and its counts are in docs/proof.md.
+`make test` takes a slice of each fuzz; ``pytest -m long`` takes all, and its counts are in docs/exact.md.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from tests.other_games.arena import naive_ultimate as naive
 from tests.other_games.arena.test_arena_claims import PROGRAM as ULTIMATE
 from tests.other_games.arena.test_arena_draw_proofs import PROGRAM as DRAWS
 
-DOCUMENT = DRAWS.parents[1] / "docs" / "proof.md"
+DOCUMENT = DRAWS.parents[1] / "docs" / "exact.md"
 KINDS = ("by lot", "with damage", "otherwise")
 """Proofs by lot; the same with damage; the same for another board, or for the other rule of boards."""
 REFUSED = re.compile(r"refused: .*[a-z]{3}.*")

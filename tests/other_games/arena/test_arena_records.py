@@ -9,7 +9,7 @@ from pttt_ooc.other_games.arena.experiments import claims_table, records
 from pttt_ooc.other_games.arena.experiments import experiment as experiments
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.matches import log
-from tests.other_games.arena.arena_kit import command
+from tests.other_games.arena.arena_kit import lab
 
 TEXT = """
 arena:
@@ -46,12 +46,12 @@ def place(tmp_path_factory):
     place = tmp_path_factory.mktemp("records")
     (place / "some.yaml").write_text(TEXT)
     with pytest.raises(SystemExit, match="0"):
-        commands.main(["arena", "experiment", str(place / "some.yaml"), "-o", str(place / "out"), "--processes", "1"])
+        commands.main(["lab", "experiment", str(place / "some.yaml"), "-o", str(place / "out"), "--processes", "1"])
     return place
 
 
 def record(capsys, place, output, *names, code=0):
-    return command(capsys, "record", place / "some.yaml", *names, "--results", place / "out", "-o", output, code=code)
+    return lab(capsys, "record", place / "some.yaml", *names, "--results", place / "out", "-o", output, code=code)
 
 
 def test_tables_from_records_are_those_from_results(place, tmp_path, capsys):

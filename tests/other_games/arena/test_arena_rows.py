@@ -12,7 +12,7 @@ from pttt_ooc.other_games.arena.kernels import infinite
 from pttt_ooc.other_games.arena.kernels.perft import counting
 from pttt_ooc.other_games.arena.kernels.rng import generator
 from tests.other_games.arena import naive_rows as naive
-from tests.other_games.arena.arena_kit import command
+from tests.other_games.arena.arena_kit import lab
 
 OUTCOMES = {FIRST: "x", SECOND: "o", DRAW: "draw"}
 BOARDS = {
@@ -165,7 +165,7 @@ def test_notation_and_boards():
 
 
 def test_the_command_takes_board_and_length(capsys):
-    told = command(capsys, "perft", "mnk", "--board", "3x3", "--need", "3", "--depth", "9", "--json")
+    told = lab(capsys, "perft", "--game", "mnk", "--board", "3x3", "--need", "3", "--depth", "9", "--json")
     assert json.loads(told)["leaves"] == 81792 + 46080
 
 

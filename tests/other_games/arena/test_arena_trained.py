@@ -15,7 +15,7 @@ from pttt_ooc.other_games.arena.matches.statistics import rate_of
 from pttt_ooc.other_games.arena.research.kernels import ultimate_learnt as learnt
 from pttt_ooc.other_games.arena.research.players import evaluations
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import ULTIMATE, command, late, solved
+from tests.other_games.arena.arena_kit import ULTIMATE, lab, late, solved
 
 
 def positions(count, seed=0):
@@ -196,5 +196,5 @@ def test_other_games_are_refused(tmp_path):
 
 
 def test_the_command_writes_what_the_agent_reads(tmp_path, capsys):
-    assert "50 games" in command(capsys, "train-ultimate", "-o", tmp_path / "w", "--games", "50")
+    assert "50 games" in lab(capsys, "train-ultimate", "-o", tmp_path / "w", "--games", "50")
     agent(f"tuned:path={tmp_path / 'w'},depth=1").seat(ULTIMATE)

@@ -10,7 +10,7 @@ from pttt_ooc.other_games.arena.experiments import claims_table, report, trainin
 from pttt_ooc.other_games.arena.games.base import ArenaError
 from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.settings import Trainings
-from tests.other_games.arena.arena_kit import command
+from tests.other_games.arena.arena_kit import lab
 
 SMALL = Trainings(claim="small", game="mnk:3x3+need3", games=2500, seeds=3)
 
@@ -107,8 +107,8 @@ def test_matches_of_trainings_have_students_interval_over_the_trainings():
 def test_the_command_trains_and_the_report_shows_it(tmp_path, capsys):
     file, out = tmp_path / "some.yaml", tmp_path / "out"
     file.write_text("arena: {trainings: {small: {claim: small board, game: mnk:3x3+need3, games: 300, seeds: 2}}}")
-    assert "| small board | 300 |" in command(capsys, "experiment", file, "-o", out, "--processes", "1")
+    assert "| small board | 300 |" in lab(capsys, "experiment", file, "-o", out, "--processes", "1")
     report.write([out / "small" / trainings.RESULT], tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 1 and "small board" in page
-    assert "| small board | 300 |" in command(capsys, "claims", out)
+    assert "| small board | 300 |" in lab(capsys, "claims", out)

@@ -10,7 +10,7 @@ from pttt_ooc.other_games.arena.games.catalogue import game
 from pttt_ooc.other_games.arena.kernels.perft import counting
 from pttt_ooc.other_games.arena.kernels.rng import generator
 from tests.other_games.arena import naive_ultimate as naive
-from tests.other_games.arena.arena_kit import ULTIMATE, command
+from tests.other_games.arena.arena_kit import ULTIMATE, lab
 
 KERNELS = counting(ULTIMATE.rules)
 VARIANTS = {
@@ -122,5 +122,5 @@ def test_notation_and_board():
 
 
 def test_the_command_prints_leaves(capsys):
-    told = command(capsys, "perft", "ultimate", "--depth", "4", "--moves", "0,3,27", "--json")
+    told = lab(capsys, "perft", "--game", "ultimate", "--depth", "4", "--moves", "0,3,27", "--json")
     assert json.loads(told)["leaves"] == naive.leaves(naive.after((0, 3, 27)), 4)

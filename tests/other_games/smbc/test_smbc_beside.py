@@ -1,4 +1,4 @@
-"""The wing's pages beside other wings' pages, in `pttt explore` and `pttt serve`."""
+"""The wing's pages beside other wings' pages, in `pttt web` and `pttt course serve`."""
 
 import json
 import re
@@ -63,7 +63,7 @@ def text(url):
 @in_browser
 def test_from_explore_to_secret_goals_and_back(results, tmp_path, browser):
     given = [results / GAME / "full", "--profiles", tmp_path, "--no-browser"]
-    with serving("explore", *given) as url, pages_of(browser, url) as opened:
+    with serving("web", *given) as url, pages_of(browser, url) as opened:
         wait_until(lambda: 'id="board1"' in text(f"{url}/explore"))
         wait_until(lambda: "A new match" in text(f"{url}/smbc/play"))
         page = opened("/explore")
@@ -94,8 +94,10 @@ def test_a_course_is_served_with_the_match_of_the_workflow(results, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "smbc").symlink_to(results / "smbc")
-    assert pttt("serve", "--data", "course").returncode == 0
-    assert pttt("serve", "--data", "course", "--secret-goals", results / "smbc").returncode == 0
+    assert pttt("course", "serve", "--data", "course").returncode == 0
+    assert told.pop() == [], "a course shows no solution that nobody named"
+    for named in ("data/smbc", results / "smbc"):
+        assert pttt("course", "serve", "--data", "course", "--smbc", named).returncode == 0
     for [one], match in zip(told, ("data/smbc", str(results / "smbc")), strict=True):
         assert one.name == "smbc" and one.parts[1:] == ("course",) and one.answerer[1:] == (match,)
         with processes_behind([one]) as (children, parts):
@@ -131,9 +133,10 @@ def test_a_damaged_match_is_reported(coarse, tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["explore", "serve"])
+@pytest.mark.parametrize("command", ["web", "serve"])
 def test_a_missing_match_stops_the_command(command, results, tmp_path):
-    options = [results / GAME / "full", "--no-browser"] if command == "explore" else ["--data", tmp_path / "course"]
-    done = pttt(command, *options, "--secret-goals", tmp_path / "nowhere", "--port", 0)
+    course = ["course", "serve", "--data", tmp_path / "course"]
+    options = ["web", results / GAME / "full", "--no-browser"] if command == "web" else course
+    done = pttt(*options, "--smbc", tmp_path / "nowhere", "--port", 0)
     assert done.returncode == 1 and "There is no solved match in" in done.stderr and not done.stdout
     assert len(done.stderr.splitlines()) == 1 and not (tmp_path / "course").exists()

@@ -186,7 +186,7 @@ def test_the_commands(tmp_path, capsys):
     found = json.loads(run(capsys, "best-response", out, "--json").out)
     keys = {"value", "second_player_wins", "best_response_first", "best_response_second", "exploitability", "rounds"}
     assert keys <= set(found) and abs(found["second_player_wins"] - (1 - found["value"]) / 2) < 1e-15
-    assert "exploitability of the match" in run(capsys, "best-response", out).out
+    assert "NashConv, the sum of what both gain" in run(capsys, "best-response", out).out
     both = run(capsys, "solve", "--algorithm", "cfr", "--discount", "--output", out)
     assert both.code == 1 and "exclude each other" in both.err
     assert "There is no solved match" in run(capsys, "best-response", str(tmp_path)).err

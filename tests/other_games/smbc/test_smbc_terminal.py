@@ -3,14 +3,20 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from pttt_ooc.cli.commands import main
 from pttt_ooc.other_games.smbc.match_play import Thought
 from pttt_ooc.other_games.smbc.rules import GOALS
 from pttt_ooc.other_games.smbc.terminal import play
 from pttt_ooc.pipeline.show.dialogue import Dialogue
 from tests.other_games.smbc.coarse_match import run
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -82,9 +88,10 @@ def test_refused_arguments(coarse, capsys, arguments, sentence):
 def test_the_match_is_served(coarse, monkeypatch, capsys, browser):
     served = []
     monkeypatch.setattr("pttt_ooc.site.service.local_server.serve", lambda *given: served.append(given))
-    told = run(capsys, "serve", coarse, "--port", "7", "--browser" if browser else "--no-browser")
-    [([pages], host, port, home)] = served
-    assert told.code == 0 and (host, port, home) == ("127.0.0.1", 7, "/smbc/play" if browser else None)
+    with pytest.raises(SystemExit) as ended:
+        main(["web", "--smbc", str(coarse), "--port", "7", "--browser" if browser else "--no-browser"])
+    [([pages], *given)] = served
+    assert not ended.value.code and given == ["127.0.0.1", 7, "/smbc/play" if browser else None, ""]
     assert pages.what == "The match to 2" and pages.answerer[1:] == (str(coarse),) and pages.parts[1:] == (str(coarse),)
 
 
@@ -131,3 +138,28 @@ def test_a_whole_match(terminal, own):
     code, rest = shell.end(b"\x03")
     assert code == 130 and "does not count" in words(rest) and "Of 1 match" in words(rest)
     assert (own / "matches.jsonl").read_text().count("\n") == 1 and "Traceback" not in shell.told
+
+
+@pytest.mark.full
+def test_the_page_shows_the_solution_of_the_match_to_five(tmp_path):
+    run_pttt(tmp_path, "solve")
+    check_shown_position(tmp_path)
+
+
+def run_pttt(place, *words, typed=""):
+    command = [sys.executable, "-m", "pttt_ooc.cli", "smbc", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=place, input=typed, env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return done.stdout
+
+
+def check_shown_position(place):
+    """What docs/smbc.md shows of the solution in `data/smbc` there."""
+    page = (ROOT / "docs/smbc.md").read_text(encoding="utf-8")
+    [shown] = re.findall(r"^\$ pttt smbc explore data/smbc\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    typed = re.findall(r"^explore > (.*)\n", shown, re.MULTILINE)
+    told = run_pttt(place, "explore", "data/smbc", typed="\n".join([*typed, "q", ""])).splitlines()
+    lines = [line for line in shown.splitlines() if line and line != "..." and not line.startswith("explore > ")]
+    assert len(lines) == 11 and [line for line in lines if line not in told] == []

@@ -109,7 +109,7 @@ def test_a_solution_by_the_command_is_used_if_it_has_the_requested_settings(work
     manifest["settings"]["horizon"] = 7
     write_manifest(file, manifest.pop("stage"), **{k: v for k, v in manifest.items() if k != "format_version"})
     told = workflow.succeed("smbc", "--dry-run")
-    assert "solve.json was made with horizon 7, not 1000; stage solve runs again." in told
+    assert "solve.json: horizon changed from 7 to 1000; stage solve runs again." in told
 
 
 def test_a_table_of_one_number_is_shown_as_one():

@@ -87,7 +87,7 @@ def test_facts_are_read_from_other_runs(tmp_path):
     assert list(read.values()) == [other["products"]["convergence.jsonl"]["digest"]]
     assert comparison.compared_files(tmp_path / "runs/a", ["a"]) == []
     (tmp_path / "convergence.jsonl").write_text("{}\n")
-    with pytest.raises(StoreError, match="is not what stage 'solve' made"):
+    with pytest.raises(StoreError, match="was changed or damaged after stage 'solve'"):
         comparison.read_comparison(tmp_path / "runs/a", ["default"], own)
     (tmp_path / "convergence.jsonl").unlink()
     with pytest.raises(ConfigError, match="names the run default, but there is no solution"):

@@ -3,8 +3,10 @@
 import io
 
 import pytest
+from rich.console import Console
 
-from pttt_ooc.pipeline.show.progress import Progress, Shares, seconds_left
+from pttt_ooc.pipeline.show import progress
+from pttt_ooc.pipeline.show.progress import Progress, ShareBar, Shares, seconds_left
 
 
 def event(iteration, elapsed, gap, speed=10.0):
@@ -88,7 +90,7 @@ def test_lines_without_a_terminal(tmp_path):
     lines = stream.getvalue().splitlines()
     assert lines[0] == "Starting from the first iteration." and len(lines) == 3
     assert lines[2] == (
-        "iteration 10, gap 1.00e-01 (target 1e-02), value in 0.50000 .. 0.60000, 10 iterations/s, 1 min 01 s so far, "
+        "iteration 10, gap 0.10 (target 0.010), value in 0.50000 .. 0.60000, 10 iterations/s, 1 min 01 s so far, "
         "at most 58 min 59 s left"
     )
     assert log.read_text() == stream.getvalue()
@@ -99,7 +101,7 @@ def test_one_line_on_a_terminal(tmp_path):
     with Progress(0.0, 1000, 60, log, stream) as progress:
         progress({"iteration": 1, "elapsed_seconds": 0.1, "iterations_per_second": 10.0})
         progress(event(10, 1.0, 0.1))
-    assert "iteration 10, gap 1.00e-01, value in" in stream.getvalue().rstrip().splitlines()[-1]
+    assert "iteration 10, gap 0.10, value in" in stream.getvalue().rstrip().splitlines()[-1]
     assert len(log.read_text().splitlines()) == 1
 
 
@@ -166,9 +168,7 @@ def test_long_work_has_a_bar_on_a_terminal(clock):
         clock[0] += 0.6
         progress.part(part("iteration 11", 0.5, 10**9))
         assert shown[1:] == [
-            "\u2501" * 10
-            + "\u254c" * 10
-            + ", iteration 11: 50%, 0.4 GB/s of the state, 5 min 02 s so far, gap 1.00e-01"
+            "\u2501" * 10 + "\u254c" * 10 + ", iteration 11: 50%, 0.4 GB/s of the state, 5 min 02 s so far, gap 0.10"
         ]
 
 
@@ -182,3 +182,15 @@ def test_shares_of_long_work_are_printed_at_intervals(tmp_path, monkeypatch, cap
         tell(share)
     told = "Tables of player 0: 50%\nTables of player 1: 25%\n"
     assert capsys.readouterr().err == told and (tmp_path / "log").read_text() == told
+
+
+@pytest.mark.parametrize(("terminal", "short"), [(True, 0.0), (True, 60.0), (False, 0.0)])
+def test_a_bar_is_shown_on_a_terminal_if_the_work_is_long(monkeypatch, terminal, short):
+    stream = io.StringIO()
+    monkeypatch.setattr(progress, "_SHORT", short)
+    monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=stream, force_terminal=terminal, width=100))
+    with ShareBar("Counting") as bar:
+        for share in (0.25, 0.75):
+            bar(share)
+    shown = stream.getvalue()
+    assert ("Counting" in shown and "75%" in shown) if terminal and not short else shown == ""

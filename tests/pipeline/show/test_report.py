@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pttt_ooc.games.rules.catalogue import named_game
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from pttt_ooc.games.rules.game import tic_tac_toe
 from pttt_ooc.pipeline.show import report_page
 from pttt_ooc.pipeline.show.report_page import (
@@ -23,6 +24,7 @@ from pttt_ooc.pipeline.show.report_page import (
     save_figures,
     write_report,
 )
+from tests.kits.browsing import WIDTHS, assert_board_first, in_browser, pages_of
 
 GAME = named_game("pttt-abrupt")
 OPENINGS = (
@@ -48,7 +50,12 @@ INFOSETS = (
     InfosetPicture(0, "|0*4.", [0, 0.02, 0.42, 0.03, 0, 0.01, 0.41, 0.02, 0.09]),
     InfosetPicture(1, "|4.", [0.25, 0, 0.25, 0, 0, 0, 0.25, 0, 0.25]),
 )
-VOID = {"meta", "link", "br", "hr", "img", "input"}
+LABELS = """() => [...document.querySelectorAll(".chart text")].map(label => {
+  return parseFloat(getComputedStyle(label).fontSize) * label.getScreenCTM().a;
+})"""
+"""The sizes of a page's labels of charts, in pixels."""
+
+VOID = {"meta", "link", "br", "wbr", "hr", "img", "input"}
 
 
 def sample(**changes: Any) -> ReportData:
@@ -122,9 +129,9 @@ def test_matplotlib_settings_of_the_user_change_nothing(html: str) -> None:
 
 def test_contains_the_numbers(html: str) -> None:
     text = Page(html).text
-    for number in ("0.000323", "0.00017", "0.00015", "0.94170", "0.29697", "0.31627", "[0.54999, 0.55032]", "1.23867"):
+    for number in ("0.00032", "0.00017", "0.00015", "0.94170", "0.29697", "0.31627", "[0.54999, 0.55032]", "1.23867"):
         assert number in text
-    assert "27\u202f115\u202f470\u202f835" in html
+    assert "27,115,470,835" in html
     for words in ("512 iterations of DCFR", "abc123"):
         assert words in html
     assert "target_nashconv: 0.001" in html
@@ -134,7 +141,7 @@ def test_contains_the_numbers(html: str) -> None:
 @pytest.mark.slow
 def test_measurements_are_on_a_separate_page(html: str) -> None:
     measured = render_measurements(sample())
-    for words in ("1 min 20 s", "1 h 02 min", "1\u202f180 MB", "2.4.0", "seconds of iterations"):
+    for words in ("1 min 20 s", "1 h 02 min", "1,180 MB", "2.4.0", "seconds of iterations"):
         assert words in measured and words not in html
     other = sample(
         convergence=[{**row, "seconds": 7.0 * row["iteration"], "processor_seconds": 1.0} for row in ROWS],
@@ -210,17 +217,41 @@ EXACT = {
 @pytest.mark.slow
 def test_an_exact_equilibrium_leads_the_report() -> None:
     page, measured = (Page(render(sample(**EXACT))).text for render in (render_report, render_measurements))
-    lead = page[: page.index("As in the course")]
-    for words in ("an equilibrium, exact to rounding", "<1e-12", "0.550000000000", "1 128", "0.94170", "6.6e-9"):
+    lead = page[: page.index("Value of the game")]
+    for words in ("an equilibrium, exact to rounding", "<1e-12", "0.550000000000"):
         assert words in lead, words
-    for words in ("in 3 rounds", "4 700 and 4 677 sequences", "729 and 695 infosets", "Bo\u0161ansk\u00fd"):
+    for words in ("1,128", "0.94170", "6.6e-9"):
+        assert words in page, words
+    for words in ("in 3 rounds", "4,700 and 4,677 sequences", "729 and 695 infosets", "Bo\u0161ansk\u00fd"):
         assert words in page, words
     assert "holds player 0's strategy to 0.550000000000" in page and "\u00b1" not in page and "[0.55" not in page
     assert "an equilibrium, exact" not in Page(render_report(sample())).text
-    assert "within \u00b15.35 \u00d7 10\u207b\u2075" in Page(render_report(sample())).text
+    assert "within \u00b15.3e-5" in Page(render_report(sample())).text
     assert "double oracle took" in measured and "seconds of iterations" not in measured
     for text in (render_report(sample(**EXACT)), render_measurements(sample(**EXACT))):
         assert text.count("double oracle") >= 2 and "DCFR" in text  # both methods are in one picture
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_proven_value_is_told_as_a_fraction() -> None:
+    page = Page(render_report(sample(**EXACT, proven=Fraction(13, 17)))).text
+    assert "worth exactly 13/ 17 which is 0.764705882353. The certificate proof/pttt-abrupt.txt.gz" in page
+    assert "this is the value" not in page and "worth exactly" not in Page(render_report(sample(**EXACT))).text
+    assert "worth exactly 1 The certificate" in Page(render_report(sample(proven=Fraction(1)))).text
+
+
+@in_browser
+@pytest.mark.slow
+def test_boards_come_first_and_labels_of_charts_have_the_size_of_text(browser: Any, tmp_path: Path) -> None:
+    write_report(sample(**EXACT, proven=EXACT_VALUES["pttt-abrupt"]), tmp_path)
+    with pages_of(browser, None) as open_file:
+        page = open_file((tmp_path / "report.html").as_uri())
+        assert_board_first(page, ".openings svg", ".lead")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 844})
+            assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+            sizes = page.evaluate(LABELS)
+            assert sizes and all(12 <= size <= 17 for size in sizes), sizes
 
 
 @pytest.mark.usefixtures("without_pictures")

@@ -1,6 +1,8 @@
 """Little memory: a hard limit for every process of the workflow, and the same bits as without one."""
 
 import json
+import platform
+import re
 import resource
 import shutil
 import subprocess
@@ -13,13 +15,14 @@ from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.config import SolveConfig, check_config
 from pttt_ooc.disk.memory import MemoryNeeds, leaves
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.pipeline.stages import STAGES
+from pttt_ooc.pipeline.stages import DEFAULT_RUN, STAGES
 from pttt_ooc.pipeline.stages import enumerate as enumerate_stage
 from pttt_ooc.pipeline.stages import evaluate as evaluate_stage
 from pttt_ooc.pipeline.stages import export as export_stage
 from pttt_ooc.pipeline.stages import index as index_stage
 from pttt_ooc.pipeline.stages import solve as solve_stage
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
+from pttt_ooc.pipeline.stages.fsck import run_digest
 from pttt_ooc.pipeline.stages.memory_plan import plan_memory
 from tests.kits import helpers
 from tests.kits.patience import PATIENCE
@@ -110,8 +113,34 @@ def test_the_configuration_as_shipped_on_16_cores(tmp_path):
     for stage, manifest in found.items():
         memory = manifest["memory"]
         assert manifest["usage"]["peak_anonymous_mb"] <= memory["projected_mb"] <= memory["budget_mb"] == 512, stage
-    assert [found[stage]["usage"]["threads"] for stage in STAGES] == [1, 1, 16, 16, 4, 1]
+    assert [found[stage]["usage"]["threads"] for stage in STAGES] == [1, 1, 16, 2, 16, 4, 1]
     assert found["solve"]["result"]["stopped_by"] == "target_nashconv"
+    if platform.machine() == "x86_64":
+        assert run_digest(data) == DEFAULT_RUN
+    check_shown_results(data)
+
+
+def check_shown_results(data):
+    """The page on the workflow shows the sizes, counts and values of this run of the configuration as shipped."""
+    section = (
+        (ROOT / "docs/workflow.md").read_text(encoding="utf-8").partition("\n## Results\n")[2].partition("\n## ")[0]
+    )
+    sizes = dict(re.findall(r"^\| `([\w.-]+)/?` \| (\d+) MB \|", section, re.MULTILINE))
+    assert len(sizes) == 7
+    for name, megabytes in sizes.items():
+        files = [data / name, *(data / name).rglob("*")]
+        assert round(sum(file.stat().st_size for file in files if file.is_file()) / MB) == int(megabytes), name
+    found = {stage: json.loads((data / f"{stage}.json").read_text()) for stage in STAGES}
+    solved, finished = found["solve"]["result"], found["finish"]["result"]
+    evaluated, uniform = found["evaluate"]["solution"], found["evaluate"]["uniform"]
+    assert f"| {evaluated['value']:.12f} |" in section
+    assert evaluated["nashconv"] < 1e-12 and f"{solved['nashconv']:.2g} before `finish`" in section
+    assert max(evaluated["exploitability_0"], evaluated["exploitability_1"]) < 1e-12
+    assert f"(of uniform play: {uniform['exploitability_0']:.4f} / {uniform['exploitability_1']:.4f})" in section
+    assert f"| {solved['iteration']}, then {finished['iteration']} |" in section
+    assert "| {:,} / {:,} |".format(*finished["support"]) in section
+    counts = [len((data / f"player{player}-infosets.txt").read_text().splitlines()) for player in (0, 1)]
+    assert "| {:,} / {:,} |".format(*counts) in section
 
 
 GAME = "mini-2x2k2-abrupt"

@@ -1,4 +1,4 @@
-"""`pttt fsck` where manifests, products or whole stages are missing; the files are small inventions."""
+"""`pttt lab fsck` where manifests, products or whole stages are missing; the files are small inventions."""
 
 import shutil
 
@@ -81,7 +81,7 @@ def make_all(whole):
 def fsck(capsys, directory):
     """Code, problems, and facts with the summary."""
     with pytest.raises(SystemExit) as end:
-        cli.main(["fsck", str(directory)])
+        cli.main(["lab", "fsck", str(directory)])
     out, err = capsys.readouterr()
     return end.value.code or 0, err.splitlines(), out.splitlines()
 
@@ -203,7 +203,7 @@ def test_no_manifest_is_left(make_all, tmp_path, capsys):
     pages.mkdir()
     (pages / "report.html").write_text("of the arena")
     _, [error], _ = fsck(capsys, pages)
-    assert "Neither a state of the solver nor a product" in error
+    assert "There is no state of the solver and no product" in error
 
 
 def test_runs_share_a_structure(tmp_path, capsys):
@@ -274,9 +274,9 @@ def test_a_stale_stage_is_told(make_all, tmp_path, capsys):
     del manifest["stage"], manifest["format_version"]
     write_manifest(place / "solve.json", "solve", **manifest)
     code, problems, out = fsck(capsys, place)
-    another = "was made from another convergence.jsonl than the one that is there; the next run makes it anew."
+    another = "was made from it; the next run makes it again."
     assert (code, problems) == (0, []) and out[:2] == [
-        f"{place / f'{s}.json'} {another}" for s in ("finish", "evaluate")
+        f"convergence.jsonl has changed since {place / f'{s}.json'} {another}" for s in ("finish", "evaluate")
     ]
 
 
@@ -294,7 +294,7 @@ def test_a_wings_damaged_product_is_found(make_all, tmp_path, capsys):
     run = make_all(tmp_path / "learners/xfp", "learner")
     (run / "log.jsonl").write_text('{"row": 3}\n')
     code, [problem], _ = fsck(capsys, tmp_path)
-    assert code == 1 and problem.startswith(f"{run / 'log.jsonl'} is not what stage 'learn' made")
+    assert code == 1 and problem.startswith(f"{run / 'log.jsonl'} was changed or damaged after stage 'learn'")
     match = make_all(tmp_path / "smbc", "smbc")
     (match / "findings.json").write_text("{}")
     assert any(str(match / "findings.json") in line for line in fsck(capsys, match)[1])

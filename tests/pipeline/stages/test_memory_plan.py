@@ -249,8 +249,8 @@ def test_the_command(tmp_path):
         name: each.smallest_mb for name, each in plan.stages.items()
     }
     shown = subprocess.run([*command, "--memory-mb", "100"], check=True, **run).stdout
-    assert "This budget is refused: 319 MB is the smallest that will do." in shown and "enumerate" in shown
-    assert re.search(r"An exact equilibrium takes a memory_mb of \d+: the solver's strategies will be", shown)
+    assert "This budget is too small: at least 319 MB are needed." in shown and "enumerate" in shown
+    assert re.search(r"An exact equilibrium needs a memory_mb of \d+; with less, the result is the solver's", shown)
     assert list(Path(tmp_path).iterdir()) == []
 
 

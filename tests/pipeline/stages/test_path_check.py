@@ -65,7 +65,7 @@ def test_make_refuses_before_anything_is_made(tmp_path):
 def test_snakemake_refuses_at_once(tmp_path):
     place = tmp_path / "my course"
     place.mkdir()
-    for part in ("Snakefile", "config.yaml", "profiles", "workflow"):
+    for part in ("config.yaml", "profiles", "workflow"):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
         copy(ROOT / part, place / part)
     command = [sys.executable, "-m", "snakemake", "--cores", "1"]
@@ -76,7 +76,7 @@ def test_snakemake_refuses_at_once(tmp_path):
 
 @pytest.mark.long
 def test_snakemake_refuses_a_doubled_key(tmp_path):
-    for part in ("Snakefile", "profiles", "workflow"):
+    for part in ("profiles", "workflow"):
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
         copy(ROOT / part, tmp_path / part)
     (tmp_path / "config.yaml").write_text("solve: {alpha: 1}\nsolve: {beta: 1}\n")

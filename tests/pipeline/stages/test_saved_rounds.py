@@ -34,16 +34,16 @@ def test_a_state_is_named_by_start_and_code_and_others_are_told(tmp_path, capsys
     (tmp_path / "something").mkdir()
     second, told = named("b")
     assert second != first and told == (
-        f"The rounds begin anew: {first} is of another solution. At their end it is deleted.\n"
+        f"The rounds begin again: {first} is of another solution, and is deleted at the end.\n"
     )
     other_processor(monkeypatch)
     assert named("a") == (first, "")
     other_version(monkeypatch)
     third, told = named("a")
-    assert third not in (first, second) and f"{first} is of another version of this program." in told
+    assert third not in (first, second) and f"{first} is of another version of this program," in told
     earlier = tmp_path / "finish-0123456789abcdef"  # as versions before named them
     earlier.mkdir()
-    assert f"{earlier} is of another version of this program." in named("a")[1]
+    assert f"{earlier} is of another version of this program," in named("a")[1]
     third.mkdir()
     assert named("a") == (third, "")
     forget_states(tmp_path, "finish-", kept=third)
@@ -73,6 +73,6 @@ def test_a_stage_goes_on_on_another_processor_and_begins_anew_in_another_version
     assert states() == [first] and "Going on after round 1." in capsys.readouterr().err
     other_version(monkeypatch)
     stage(tmp_path)
-    assert f"The rounds begin anew: {first} is of another version of this program." in capsys.readouterr().err
+    assert f"The rounds begin again: {first} is of another version of this program," in capsys.readouterr().err
     [second] = states()
     assert second != first

@@ -102,14 +102,14 @@ def test_a_described_run_is_up_to_date(made):
 @pytest.mark.parametrize(
     ("changes", "stage", "reason"),
     [
-        ({"solve": {"target_nashconv": 0.001}}, "solve", "was made with target_nashconv 0.01, not 0.001"),
-        ({"solve": {"evaluate_every": 2}}, "solve", "was made with evaluate_every 1.2, not 2"),
-        ({"solve": {"alpha": 2}}, "solve", "was made with alpha null, not 2"),
-        ({"solve": {"algorithm": "pcfr+"}}, "solve", "was made with algorithm sapdcfr+, not pcfr+"),
-        ({"finish": {"method": "none"}}, "finish", "was made with method exact, not none"),
-        ({"finish": {"max_minutes": 7}}, "finish", "was made with max_minutes 60.0, not 7"),
-        ({"export": {"dtype": "float32"}}, "export", "was made with dtype float64, not float32"),
-        ({"report": {"title": "Another"}}, "report", "was made with title A small test, not Another"),
+        ({"solve": {"target_nashconv": 0.001}}, "solve", "target_nashconv changed from 0.01 to 0.001"),
+        ({"solve": {"evaluate_every": 2}}, "solve", "evaluate_every changed from 1.2 to 2"),
+        ({"solve": {"alpha": 2}}, "solve", "alpha changed from null to 2"),
+        ({"solve": {"algorithm": "pcfr+"}}, "solve", 'algorithm changed from "sapdcfr+" to "pcfr+"'),
+        ({"finish": {"method": "none"}}, "finish", 'method changed from "exact" to "none"'),
+        ({"finish": {"max_minutes": 7}}, "finish", "max_minutes changed from 60.0 to 7"),
+        ({"export": {"dtype": "float32"}}, "export", 'dtype changed from "float64" to "float32"'),
+        ({"report": {"title": "Another"}}, "report", 'title changed from "A small test" to "Another"'),
     ],
 )
 def test_other_settings_make_a_stage_and_later_ones_stale(made, changes, stage, reason):
@@ -176,7 +176,7 @@ def test_every_key_of_the_configuration_is_compared(made, monkeypatch):
                 else others.get(str(value), [] if key == "infosets" else not value)
             }
             config = CONFIG.model_copy(update={section: getattr(CONFIG, section).model_copy(update=other)})
-            assert found(made, config)[section].startswith(f"was made with {key} ")
+            assert found(made, config)[section].startswith(f"{key} changed from ")
     assert found(made, changed(memory_mb=500)) == {}
 
 
@@ -191,19 +191,19 @@ def test_changed_infoset_files_are_noticed_by_their_content(made, tmp_path):
     assert found(made, config) == {}
     lines = rows.read_text().splitlines(keepends=True)
     rows.write_text("".join([*lines[1:], lines[0]]))
-    assert found(made, config) == {"export": "was made with other files of infosets", **later("export")}
+    assert found(made, config) == {"export": "the files of infosets changed", **later("export")}
 
 
 def test_a_directory_copied_to_another_symmetry_is_made_anew(made):
     reasons_found = found(made, changed(symmetry="none"))
-    assert set(reasons_found.values()) == {"was made with symmetry full, not none"}
+    assert set(reasons_found.values()) == {'symmetry changed from "full" to "none"'}
     assert list(reasons_found) == list(STAGES[1:])
 
 
 def test_products_of_another_version_are_made_anew(made, monkeypatch):
     digest_of = staleness.source_digest
     monkeypatch.setattr(staleness, "source_digest", lambda stage: "0" if stage == "evaluate" else digest_of(stage))
-    assert found(made) == {"evaluate": "was made by another version of this program", **later("evaluate")}
+    assert found(made) == {"evaluate": "this program changed", **later("evaluate")}
 
 
 @pytest.mark.slow
@@ -211,10 +211,10 @@ def test_products_made_from_other_products_are_made_anew_or_refused(made):
     """As after `pttt solve` with a smaller target, whatever the times of the files."""
     other = changed(solve={"max_iterations": 20})
     run("solve", made, other)
-    with pytest.raises(StoreError, match=r"finish.json was made from another convergence.jsonl than .*; delete it"):
+    with pytest.raises(StoreError, match=r"convergence.jsonl has changed since .*finish.json was made from it; delete"):
         run("export", made)
-    other_log = "was made from another convergence.jsonl"
-    assert found(made, other) == {**dict.fromkeys(STAGES[3:], other_log), "export": "has not run"}
+    other_log = "convergence.jsonl changed"
+    assert found(made, other) == {**dict.fromkeys(STAGES[3:], other_log), "export": "has not run yet"}
 
 
 def test_a_refused_budget_forgets_nothing(made):
@@ -229,21 +229,21 @@ def test_a_refused_budget_forgets_nothing(made):
 def test_a_stage_that_has_not_run_and_one_whose_manifest_is_damaged(made, stage):
     file = directories.manifest_of(made, stage)
     file.write_text(file.read_text().replace('"game"', '"gane"').replace('"stage"', '"stake"'))
-    assert found(made) == {stage: "is damaged, or of another version of this program", **later(stage)}
+    assert found(made) == {stage: "its manifest is damaged, or of another version of this program", **later(stage)}
     file.unlink()
-    assert found(made) == {stage: "has not run", **later(stage)}
-    assert found(made, forced={stage}) == {stage: "has not run", **later(stage)}
+    assert found(made) == {stage: "has not run yet", **later(stage)}
+    assert found(made, forced={stage}) == {stage: "has not run yet", **later(stage)}
 
 
 def test_a_forced_stage_runs_and_later_stages_too(made):
-    assert found(made, forced={"evaluate"}) == {"evaluate": "is to be made anew", **later("evaluate")}
+    assert found(made, forced={"evaluate"}) == {"evaluate": "you asked for it again", **later("evaluate")}
 
 
 def test_sentences_name_the_first_stale_stages():
-    assert sentence("d/solve.json", "was made with x 1, not 2") == (
-        "d/solve.json was made with x 1, not 2; stage solve runs again."
+    assert sentence("d/solve.json", "x changed from 1 to 2") == (
+        "d/solve.json: x changed from 1 to 2; stage solve runs again."
     )
-    assert [sentence("d/solve.json", reason) for reason in ("", "has not run", "index runs first")] == [""] * 3
+    assert [sentence("d/solve.json", reason) for reason in ("", "has not run yet", "index runs first")] == [""] * 3
 
 
 # ---------------------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def edited(path, at=-1):
 def test_an_edit_of_the_same_size_is_noticed(made, stage, product):
     edited(made / product)
     name = product.partition("/")[0]
-    assert found(made) == {stage: f"describes another {name} than the one that is there", **later(stage)}
+    assert found(made) == {stage: f"{name} was changed or damaged", **later(stage)}
 
 
 @pytest.mark.slow_but_one
@@ -277,9 +277,9 @@ def test_a_missing_or_shorter_product_is_noticed(made, stage, product):
     name, path = product.partition("/")[0], made / product
     if path.is_file():
         path.write_bytes(path.read_bytes()[:-1])
-        assert found(made) == {stage: f"describes another {name} than the one that is there", **later(stage)}
+        assert found(made) == {stage: f"{name} was changed or damaged", **later(stage)}
     remove(made / name)
-    assert found(made) == {stage: f"lacks its product {name}", **later(stage)}
+    assert found(made) == {stage: f"{name} is missing", **later(stage)}
 
 
 @pytest.mark.slow
@@ -312,9 +312,7 @@ def test_a_record_is_valid_for_one_content_only(made):
     """If a manifest describes other content, the old record is no proof, whatever the times."""
     products = manifest(made, "export")["products"]
     products["pttt_pl0.zip"] |= {"digest": "0" * 64, "bytes": "0" * 64}
-    assert (
-        product_check.problem(made, "export", products) == "describes another pttt_pl0.zip than the one that is there"
-    )
+    assert product_check.problem(made, "export", products) == "pttt_pl0.zip was changed or damaged"
 
 
 @pytest.mark.slow_but_one
@@ -334,7 +332,7 @@ def test_the_disk_space_of_other_parameters_is_reported(made, capfd):
     run("solve", made, changed(solve={"algorithm": "cfr+", "max_iterations": 2}))
     told = capfd.readouterr().err
     place = re.escape(str(made / "work"))
-    said = f"Saved runs of other parameters or versions, 1 in number, take [0-9.]+ kB in {place}; delete those"
+    said = rf"Saved runs of other parameters or versions \(1\) take [0-9.]+ kB in {place}; delete the"
     assert re.search(said, told)
 
 
@@ -406,13 +404,13 @@ def test_why_takes_a_configuration_a_clone_or_results(clone, capsys):
     (clone / "other.yaml").write_text(other)
     assert why(capsys, "other.yaml") == [
         *FRESH[:2],
-        "solve: was made with algorithm sapdcfr+, not pcfr+",
+        'solve: algorithm changed from "sapdcfr+" to "pcfr+"',
         *[f"{stage}: solve runs first" for stage in STAGES[3:]],
     ]
     (clone / "other.yaml").write_text(f"run: mine\n{other.replace('run: default', '')}")
-    assert why(capsys, "other.yaml")[1:3] == ["index: up to date", "solve: has not run"]
+    assert why(capsys, "other.yaml")[1:3] == ["index: up to date", "solve: has not run yet"]
     (clone / "config.yaml").unlink()
-    assert why(capsys, results)[2] == "solve: was made with target_nashconv 0.01, not 0.001", "the default"
+    assert why(capsys, results)[2] == "solve: target_nashconv changed from 0.01 to 0.001", "the default"
 
 
 @pytest.mark.parametrize("place", ["nowhere.yaml", "data"])

@@ -4,6 +4,7 @@ import fcntl
 import functools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,7 +27,7 @@ from tests.kits.disks import Disk, NoDiskError
 from tests.kits.patience import PATIENCE, wait_until
 
 ROOT = Path(__file__).parents[3]
-PARTS = ("Snakefile", "config.yaml", "envs", "profiles", "workflow", "pttt_ooc")
+PARTS = ("config.yaml", "envs", "profiles", "workflow", "pttt_ooc")
 GAME = "mini-2x3k2-abrupt"
 LOCKS = (LOCK, STRUCTURE_LOCK, RUN_LOCK, STRUCTURE_RUN_LOCK)
 ENDLESS = {"target_nashconv": 0, "max_iterations": 10**9, "max_minutes": 10**6, "commit_seconds": 0}
@@ -165,6 +166,17 @@ def test_full_run_makes_everything(workflow):
 
 
 @pytest.mark.slow
+def test_the_programs_of_the_page_on_files_run(workflow):
+    """In their order, in one process, without this package; each reads what the run has written."""
+    text = (ROOT / "docs/files.md").read_text(encoding="utf-8")
+    programs = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
+    assert len(programs) > 6 and not any("pttt_ooc" in program for program in programs)
+    command = [sys.executable, "-c", "\n".join(programs)]
+    done = subprocess.run(command, cwd=workflow.directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
 def test_memory_of_a_users_run_stays_below_the_projection(workflow, tmp_path):
     """In processes of its own, as `snakemake` starts them; the results are the same."""
     digest = run_digest(workflow.data)
@@ -203,7 +215,7 @@ def test_dry_run_explains_itself(workflow):
     workflow.configure("solve", algorithm="cfr+")
     told = workflow.succeed("--dry-run")
     assert "Solve by cfr+ on up to 2 threads" in told
-    assert f"data/{GAME}/full/solve.json was made with algorithm sapdcfr+, not cfr+; stage solve runs again." in told
+    assert f'data/{GAME}/full/solve.json: algorithm changed from "sapdcfr+" to "cfr+"; stage solve runs again.' in told
 
 
 @pytest.mark.long_but("structure/counts.py-enumerate")
@@ -298,7 +310,7 @@ def test_a_solution_of_another_configuration_is_made_anew(workflow):
     reached = workflow.manifest("solve")["result"]["iteration"]
     assert before["result"]["iteration"] == 44 < reached
     told = workflow.succeed("--until", "solve")
-    assert "solve.json was made with target_nashconv 0.005, not 0.01; stage solve runs again." in told
+    assert "solve.json: target_nashconv changed from 0.005 to 0.01; stage solve runs again." in told
     assert f"The run to iteration {reached} is kept in" in workflow.log("solve")
     assert workflow.manifest("solve")["result"]["iteration"] == 44
     assert content_digest(workflow.data / "solution.zarr") == solution
@@ -372,7 +384,7 @@ def test_a_changed_product_is_refused(workflow):
     done = workflow.run()
     told = done.stdout + done.stderr
     assert done.returncode != 0 and "Traceback" not in told
-    assert "solution.zarr is not what stage 'solve' made" in told and "solve.json to make it anew" in told
+    assert "solution.zarr was changed or damaged after stage 'solve'" in told and "solve.json to make it again" in told
 
 
 @pytest.mark.slow
@@ -482,7 +494,9 @@ def test_snakemake_report(workflow):
 
 
 def test_scripts_are_short_and_belong_to_rules():
-    rules = "".join(file.read_text() for file in [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")])
+    rules = "".join(
+        file.read_text() for file in [ROOT / "workflow/Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    )
     scripts = list((ROOT / "workflow/scripts").glob("*.py"))
     wings = {file.stem for file in (ROOT / "workflow/rules").glob("*.smk")}
     assert {script.stem for script in scripts if script.stem.split("_")[0] not in wings} == set(STAGES)

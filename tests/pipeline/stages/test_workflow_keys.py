@@ -1,13 +1,16 @@
-"""For every key of the configuration: which stages a change makes stale, as ``docs/configuration.md`` promises.
+"""For every key of the configuration: which stages a change makes stale, as ``docs/workflow.md`` promises.
 
 Snakemake itself plans each change, after a real run.  The tests marked `full` also carry each change out.
 """
 
+import re
 from typing import NamedTuple
 
 import pytest
 import yaml
 
+from docs.make import keys
+from pttt_ooc.cli.commands import main
 from pttt_ooc.cli.sections import SECTIONS
 from pttt_ooc.config import Config
 from pttt_ooc.pipeline.stages import STAGES, UNLISTED_STAGES
@@ -149,6 +152,29 @@ def test_every_key_is_tried():
     assert {wing: set(keys) for wing, keys in WING_CHANGES.items()} == {
         wing: set(model.model_fields) for wing, model in SECTIONS.items()
     }
+
+
+def test_the_page_has_the_table_of_keys():
+    text = keys.PAGE.read_text(encoding="utf-8")
+    assert keys.rendered(text) == text, "python -m docs.make.keys --write"
+    told = re.findall(r"^\| `(\w+)`", keys.table(), re.MULTILINE)
+    assert told == [key.rpartition(".")[2] for key in leaves(Config)]
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_why_says(watched, monkeypatch, capsys):
+    text = keys.PAGE.read_text(encoding="utf-8")
+    [shown] = re.findall(r"^\$ pttt why\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    file = watched.directory / "config.yaml"
+    before = file.read_text()
+    file.write_text(with_values(before, ("solve.algorithm", "pcfr+")))
+    monkeypatch.chdir(watched.directory)
+    try:
+        with pytest.raises(SystemExit):
+            main(["why"])
+    finally:
+        file.write_text(before)
+    assert capsys.readouterr().out == shown
 
 
 def with_rows(workflow):

@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import replace
+from html import escape
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_a_sweep_makes_its_runs_and_one_page(swept):
         assert float(row["nashconv"]) == solved["result"]["nashconv"] == pytest.approx(evaluated["nashconv"], abs=1e-12)
         assert float(row["value_lower"]) <= evaluated["value"] <= float(row["value_upper"])
         assert float(row["exploitability_0"]) + float(row["exploitability_1"]) == pytest.approx(float(row["nashconv"]))
-        assert f"{row['algorithm']}, {row['precision']}" in page and gap(float(row["nashconv"])) in page
+        assert f"{row['algorithm']}, {row['precision']}" in page and escape(gap(float(row["nashconv"]))) in page
     assert not (run / "export.json").exists() and not (run / "report.html").exists()
 
 

@@ -58,7 +58,7 @@ def test_the_value_is_in_the_bounds_of_all_runs():
 
 
 def test_the_gaps_of_uniform_play_and_of_the_solution_differ():
-    assert "Uniform play has a gap of 1.38." in text_of(page_text([ONE, OTHER]))
+    assert "Uniform play has a gap of 1.4." in text_of(page_text([ONE, OTHER]))
 
 
 def test_each_run_has_its_row():
@@ -66,12 +66,12 @@ def test_each_run_has_its_row():
     rows = [re.findall(r"<td>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", page, re.S) if "gamma 2" in row]
     # until the run stopped, and until the smallest gap that both have reached, which is 0.2
     assert [tuple(row) for row in rows] == [
-        ("30", "1.5 s", "1.0 s", "0.2", "[0.25000, 0.75000]", "0.05 / 0.15", "30", "1.5 s", "1.0 s", "62 MB"),
-        ("30", "1.5 s", "1.0 s", "0.05", "[0.37500, 0.87500]", "0.0125 / 0.0375", "20", "1.0 s", "0.7 s", "62 MB"),
+        ("30", "1.5 s", "1.0 s", "0.20", "[0.25000, 0.75000]", "0.050 / 0.15", "30", "1.5 s", "1.0 s", "62 MB"),
+        ("30", "1.5 s", "1.0 s", "0.050", "[0.37500, 0.87500]", "0.013 / 0.038", "20", "1.0 s", "0.7 s", "62 MB"),
     ]
     text = text_of(page)
-    assert "1 234 infosets of player 0, 567 of player 1, 89 012 histories" in text and "iterations to 0.2 " in text
-    assert "2 runs of 1 game. Each run stopped at a gap of 0.0001" in text and "2.5 minutes" in text
+    assert "1,234 infosets of player 0, 567 of player 1, 89,012 histories" in text and "iterations to 0.20 " in text
+    assert "2 runs of 1 game. Each run stopped at a gap of 0.00010" in text and "2.5 minutes" in text
     assert page.count("max_iterations") == 1
     assert "mini-2x2k2-abrupt-seconds: Gaps of 2 runs of mini-2x2k2-abrupt over seconds" in text
 
@@ -86,7 +86,7 @@ def test_games_have_their_own_sections_and_columns_their_order():
 
 
 def test_a_sweep_of_one_run_has_a_page():
-    assert "1 runs of 1 game. Each run stopped at a gap of 0.0001, or after 1 000 iterations" in text_of(
+    assert "1 run of 1 game. Each run stopped at a gap of 0.00010, or after 1,000 iterations" in text_of(
         page_text([ONE])
     )
 

@@ -36,7 +36,7 @@ def solve_game(data, game=GAME, **changes):
     return directory
 
 
-def ready(pages, address="/explore", waits="being prepared", **options):
+def ready(pages, address="/explore", waits="Getting these strategies ready", **options):
     """The answer to a request, once what it is waiting for is there."""
 
     def done():
@@ -71,7 +71,7 @@ def answering(directory, indices, game=GAME, **options):
 
 
 def explored(client, *names):
-    """The application with the pages on these strategies, as `pttt explore` serves them."""
+    """The application with the pages on these strategies, as `pttt web` serves them."""
     rules, sources = local_sources(list(map(str, names)), None)
     part = part_of(Explorer(rules, client, FixedSources(tuple(sources))))
     return make_application(Shell("Explored", rules.name, [part]))

@@ -47,6 +47,7 @@ def course(solved, prepared, tmp_path_factory):
     directory = tmp_path_factory.mktemp("course")
     with answering(prepared, solved.parent.parent) as client:
         lab = Lab(directory / "course", solution=str(solved))
+        lab.show_solution()
         with lab.database.writing() as session:
             session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
         lab.number = lab.submit(lab.team("Team A"), 0, strategy_zip(0, 3))
@@ -258,7 +259,7 @@ def test_the_waiting_page_is_accessible_and_shows_progress(open_page, monkeypatc
     waiting = {"step": "values of all infosets", "share": 0.3, "ahead": 2}
     monkeypatch.setattr("pttt_ooc.site.explore.profile_cache.Profiles.find", lambda self, pair: waiting)
     page = open_page("/explore?at=|0*", ready=False)
-    sync_api.expect(page.locator(".card")).to_contain_text("values of all infosets, behind 2 others")
+    sync_api.expect(page.locator(".card")).to_contain_text("Values of all infosets, behind 2 others")
     assert_accessible(page, "explore-waiting")
     monkeypatch.undo()
     sync_api.expect(page.locator("#board1")).to_be_visible()  # it renews itself

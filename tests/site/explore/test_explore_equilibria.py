@@ -1,4 +1,4 @@
-"""Explore marks what some equilibrium plays, once `pttt equilibria` has found it."""
+"""Explore marks what some equilibrium plays, once `pttt lab equilibria` has found it."""
 
 import shutil
 
@@ -47,13 +47,13 @@ def test_what_some_equilibrium_plays_has_a_dot(solved, prepared, tmp_path, known
             assert marked(page, "hollow ours" if never else "shade ours") == shaded
             assert "in the strategy’s support" in page
             if not known:
-                assert marked(page) == [] and answer["equilibria"] is None and "No pair of equilibrium" not in page
-                assert f"<code>pttt equilibria --game {GAME}</code> finds out." in page
+                assert marked(page) == [] and answer["equilibria"] is None and "Between equilibrium" not in page
+                assert f"<code>pttt lab equilibria --game {GAME}</code> finds which squares" in page
                 continue
             squares = support.played_squares(1, tuple(naive.attempts(text)))
             assert answer["equilibria"] == {"met": squares is not None, "squares": squares or []}
             assert marked(page) == (squares or [])
-            assert ("No pair of equilibrium strategies brings" in page) == (squares is None)
+            assert ("Between equilibrium strategies no game" in page) == (squares is None)
             assert page.count('some equilibrium"') >= len(squares or [])
             seen.add(squares is not None)
         assert seen == ({True, False} if known else set())

@@ -261,5 +261,5 @@ def test_people_can_play_against_best_responses_to_open_submissions(course):
         def begun(form=form):
             return course.client.post("/play", data=form)
 
-        wait_until(lambda: "being prepared" not in begun().text)
+        wait_until(lambda: "Getting the opponent ready" not in begun().text)
         assert begun().status_code == status, key

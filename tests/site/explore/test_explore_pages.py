@@ -52,7 +52,7 @@ def client(solved, prepared):
 
 @pytest.fixture(scope="module")
 def pages(client, solved):
-    """The pages on a local solution, as `pttt explore` serves them."""
+    """The pages on a local solution, as `pttt web` serves them."""
     with TestClient(explored(client, solved)) as made:
         yield made
 
@@ -322,7 +322,7 @@ def test_two_strategies_are_shown_on_a_split_board(pages, pair):
 def test_the_comparison_leads_to_where_the_values_differ_and_that_to_the_infosets(pages, solved):
     page = ready(pages, "/explore?at=|0*&second=uniform&beside=uniform").text
     address = next(link for link in links(page) if "/differences" in link)
-    page = ready(pages, address, "This is being found out").text
+    page = ready(pages, address, "Looking for the").text
     mine, other = (pttt_ooc.Strategy.uniform(named_game(GAME), 0), pttt_ooc.load(solved)[0])
     against = pttt_ooc.Strategy.uniform(named_game(GAME), 1)
     found = pttt_ooc.compare(other, mine, against, top=50)
@@ -460,12 +460,14 @@ def test_a_team_is_led_to_its_mistakes_where_there_is_a_solution(tmp_path, clien
     with lab.database.writing() as session:
         session.get(Submission, number).status = "Accepted"
         session.merge(Fact(name="value", value=[*lab.settings.game_value, "as the instructors have set it"]))
-    page, link = f"/submissions/{number}", f'<a href="/submissions/{number}/mistakes">Where it loses</a>'
+    page, link = f"/submissions/{number}", f'href="/submissions/{number}/mistakes">Where it loses</a>'
     assert link not in lab.client.get(page).text
     (tmp_path / "data" / GAME).mkdir(parents=True)
     (tmp_path / "data" / GAME / "full").symlink_to(solved)
     assert link in lab.client.get(page).text
-    assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "is being").text
+    assert "Own mistakes" in ready(lab.client, f"{page}/mistakes", "Looking for the").text
+    assert 'value="solution"' not in lab.client.get("/explore").text
+    lab.show_solution()
     assert 'value="solution"' in lab.client.get("/explore").text
     lab.course.settings.__dict__["solution"] = "none"
     assert link not in lab.client.get(page).text
@@ -505,7 +507,7 @@ def test_a_team_sees_where_its_own_submission_loses(course):
     course.sign_in(course.tokens["Team A"])
     hidden = [course.client.get(f"/submissions/{number}/mistakes") for number in (other, 99)]
     assert [page.status_code for page in hidden] == [404, 404]
-    page = ready(course.client, address, "This is being found out").text
+    page = ready(course.client, address, "Looking for the").text
     verdict = course.client.get(f"/api/submissions/{mine}").json()["exploitability"]
     assert f'class="figure">{verdict:.6f}<' in page
     assert sum(figures(page)) == pytest.approx(verdict, abs=2e-4)  # the solution's own gap is the remainder
@@ -707,25 +709,26 @@ def test_preparations_respect_the_budget(solved, tmp_path):
 
 
 def test_the_command_refuses_what_it_cannot_show(tmp_path, solved):
-    done = pttt("explore", tmp_path / "nothing", "--no-browser")
+    done = pttt("web", tmp_path / "nothing", "--no-browser")
     assert done.returncode == 1 and "There is no such file or directory" in done.stderr
-    done = pttt("explore", solved, "--game", "pttt-abrupt", "--no-browser")
+    done = pttt("web", solved, "--game", "pttt-abrupt", "--no-browser")
     assert done.returncode == 1 and "leave out --game" in done.stderr
     bad = tmp_path / "bad.zip"
     bad.write_bytes(strategy_zip(0, 1)[:-30])
-    assert pttt("explore", bad, "--no-browser").returncode == 1
+    assert pttt("web", bad, "--no-browser").returncode == 1
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = pttt("explore", solved, "--no-browser", "--port", taken.getsockname()[1])
+        done = pttt("web", solved, "--no-browser", "--port", taken.getsockname()[1])
     assert done.returncode == 1 and "Cannot listen on" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["explore", "serve"])
+@pytest.mark.parametrize("command", ["web", "serve"])
 def test_a_damaged_database_of_games_is_reported_before_the_start(command, tmp_path, solved):
     kept = tmp_path / "kept"
     kept.mkdir()
     (kept / "play.sqlite").write_text("no database" * 1000)
-    options = [solved, "--profiles", kept, "--no-browser"] if command == "explore" else ["--game", GAME, "--data", kept]
-    done = pttt(command, *options, "--port", 0)
+    course = ["course", "serve", "--game", GAME, "--data", kept]
+    options = ["web", solved, "--profiles", kept, "--no-browser"] if command == "web" else course
+    done = pttt(*options, "--port", 0)
     assert done.returncode == 1 and "play.sqlite: file is not a database; move it away" in done.stderr
     assert len(done.stderr.splitlines()) == 1 and not done.stdout
 
@@ -743,7 +746,7 @@ def test_the_command_serves_until_it_is_stopped(solved, tmp_path):
     import urllib.error
     import urllib.request
 
-    command = [sys.executable, "-m", "pttt_ooc.cli", "explore", solved, "--no-browser", "--profiles", tmp_path / "kept"]
+    command = [sys.executable, "-m", "pttt_ooc.cli", "web", solved, "--no-browser", "--profiles", tmp_path / "kept"]
     code = "from pttt_ooc.cli.commands import main; main()"
     command = [sys.executable, "-c", code, *map(str, command[3:])]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

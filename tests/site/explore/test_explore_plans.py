@@ -81,7 +81,7 @@ def test_any_infoset_is_shown(app):
         assert "Squares 10 to 11 are written a to b." in page and "Square 10 is" in page and "|5.6*a*" in page
         assert "player 1 could get −1.00000 with a best response" in page
         never = pages.get("/explore?player=1&at=|0.").text
-        assert "Player 0 never lets the game come here" in never and "Likeliest true boards" not in never
+        assert "Against this strategy of player 0 no game gets here" in never and "Likeliest true boards" not in never
         told = pages.get("/api/explore?player=1&at=|5.6*&symmetry=merged").json()
         assert told["images"] == ["|5.6*", "|6.5*"] and [0, 8] in told["classes"]
         assert sum(told["numbers"]["probabilities"][s] for s in range(12) if s not in (5, 6)) == pytest.approx(1)

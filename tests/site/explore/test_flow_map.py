@@ -126,7 +126,7 @@ def test_the_map_is_a_page_and_a_part_of_the_page(tmp_path):
     with answering(tmp_path / "profiles", tmp_path) as client:
         part = part_of(Explorer(game, client, FixedSources((uniform(),))))
         with TestClient(make_application(Shell("Explored", GAME, [part]))) as pages:
-            page = ready(pages, "/explore?player=1&layer=value", "are being prepared").text
+            page = ready(pages, "/explore?player=1&layer=value", "Getting these strategies ready").text
             address = re.search(r'hx-get="(/explore/map\?[^"]*)"', page)[1].replace("&amp;", "&")
             whole, piece = pages.get(address).text, pages.get(address, headers={"HX-Request": "true"}).text
             links = re.findall(r'data-infoset="([^"]+)" aria-label="([^"]+)"', whole)

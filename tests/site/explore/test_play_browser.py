@@ -56,7 +56,7 @@ def begin(page, player=0, opponent=None):
         page.get_by_label(opponent, exact=True).check()
     page.get_by_label(f"player {player}").check()
     page.get_by_role("button", name="Begin").click()
-    arrived(page, "#table")
+    arrived(page, "#table[data-made]")
 
 
 def play_out(page, attempt):
@@ -94,7 +94,7 @@ def test_a_whole_game_by_keyboard_only(open_page):
     while page.evaluate("document.activeElement.textContent") != "Begin":
         press(page, "Tab")
     press(page, "Enter")
-    arrived(page, "#table")
+    arrived(page, "#table[data-made]")
     mark_document(page)
     count = play_out(page, lambda cell: press(page, cell.get_attribute("value")))
     assert_same_document(page)
@@ -157,7 +157,7 @@ def test_a_whole_game_by_touch_on_a_phone(open_page):
     page = open_page(viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
     page.get_by_label("Uniform", exact=True).tap()
     page.get_by_role("button", name="Begin").tap()
-    arrived(page, "#table")
+    arrived(page, "#table[data-made]")
     cell = page.locator("button.cell").first.bounding_box()
     assert min(cell["width"], cell["height"]) >= 44  # a finger's width
     play_out(page, lambda cell: cell.tap())
@@ -218,6 +218,7 @@ def test_single_keys_can_be_switched_off_and_sounds_on_and_the_browser_keeps_bot
     button = page.get_by_role("button", name="Keys and sounds")
     press(page, "?")
     page.get_by_label("Single keys").uncheck()
+    page.keyboard.press("Escape")
     begin(page)
     press(page, "?")
     sync_api.expect(page.locator("#settings-here")).to_be_hidden()
@@ -236,7 +237,7 @@ def test_single_keys_can_be_switched_off_and_sounds_on_and_the_browser_keeps_bot
     button.click()
     page.get_by_role("checkbox", name="Sounds").check()
     page.reload()
-    arrived(page, "#table")
+    arrived(page, "#table[data-made]")
     button.click()
     assert page.get_by_role("checkbox", name="Sounds").is_checked() and page.get_by_label("Single keys").is_checked()
     page.keyboard.press("Escape")

@@ -1,4 +1,4 @@
-"""The command `pttt play`, until its processes would start."""
+"""The command `pttt web --play`, until its processes would start."""
 
 import re
 
@@ -10,7 +10,7 @@ from pttt_ooc.site.service import processes
 GAME = "mini-2x3k2-abrupt"
 
 
-@pytest.mark.parametrize(("command", "page"), [("play", "/play"), ("explore", "")])
+@pytest.mark.parametrize(("command", "page"), [("--play", "/play"), ("--explore", "/explore")])
 @pytest.mark.parametrize("browser", [True, False])
 def test_the_address_of_the_page_is_printed(command, page, browser, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(processes, "look_after", lambda *_: None)
@@ -19,7 +19,7 @@ def test_the_address_of_the_page_is_printed(command, page, browser, tmp_path, mo
     monkeypatch.setattr(processes, "open_browser", lambda url: None)
     option = "--browser" if browser else "--no-browser"
     with pytest.raises(SystemExit) as end:
-        main([command, "uniform", option, "--game", GAME, "--data", str(tmp_path)])
+        main(["web", command, "uniform", option, "--game", GAME, "--data", str(tmp_path)])
     assert not end.value.code
     told = capsys.readouterr().out
     address = rf"http://127\.0\.0\.1:\d+{page}"

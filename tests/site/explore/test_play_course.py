@@ -20,6 +20,7 @@ from tests.site.explore.answerer_kit import answering
 def course(solved, prepared, tmp_path_factory):
     """A course with this wing, a solution, and a submission of either player by two teams."""
     lab = Lab(tmp_path_factory.mktemp("course"), solution=str(solved))
+    lab.show_solution()
     with answering(prepared, solved.parent.parent) as client:
         lab.client = TestClient(app_of(lab.course, *parts_of(lab.course, client)), base_url="http://course")
         for n, name in enumerate(("Team A", "Team B")):
@@ -38,7 +39,7 @@ def begin(course, opponent, player):
     def done():
         nonlocal answer
         answer = course.client.post("/play", data=fields, follow_redirects=False)
-        return "is being prepared" not in answer.text
+        return "Getting the opponent ready" not in answer.text
 
     wait_until(done)
     return answer

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from pttt_ooc.disk.numbers import decimals
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES
 from pttt_ooc.games.rules.play import replay
 from pttt_ooc.site.play.owners import PLAYER
 from tests.site.explore.play_kit import Browser, Uniform, application, make_games, rows
@@ -50,6 +52,39 @@ def test_a_game_is_played_and_reviewed_without_scripts(games, app):
     beyond = me.get(f"/play/{id}?step={attempts + 1}")
     assert beyond.status_code == 404 and f"step {attempts + 1} is not one of them" in beyond.text
     assert "Your results" in me.get("/play").text
+
+
+def test_play_begins_with_a_board_and_the_first_click_attempts_a_square(games, app):
+    me = Browser(app)
+    page = me.get("/play").text
+    assert page.index('class="grid') < page.index("<legend>Against") < page.index("Neither player sees")
+    squares = re.findall(r'class="cell free" name="square" value="(\d)"', page)
+    chosen = {
+        "opponent": r'name="opponent" value="([^"]*)"[^>]*checked',
+        "player": r'name="player" value="(\d)" checked',
+    }
+    fields = {name: re.search(pattern, page)[1] for name, pattern in chosen.items()}  # without choosing anything
+    assert squares == [str(square) for square in range(games.game.squares)] and 'role="status">Choose a square' in page
+    answer = me.post("/play", square="4", **fields)
+    assert answer.status_code == 303
+    page = me.get(answer.headers["location"]).text
+    assert 'data-made="1"' in page and "Square 4: placed." in page
+    second = me.post("/play", square="4", opponent="uniform", player="1")  # after the opponent's first attempt
+    page = me.get(second.headers["location"]).text
+    assert 'data-made="1"' in page and re.search(r"Square 4: (placed|failed)", page)
+    for square in ("9", "x", ""):  # no square of the board: the game has begun nevertheless
+        page = me.get(me.post("/play", square=square, **fields).headers["location"]).text
+        assert 'data-made="0"' in page and "Choose a square." in page and "No attempts yet" not in page
+
+
+def test_a_finished_game_tells_what_perfect_play_averages(games, app):
+    me, value = Browser(app), float(EXACT_VALUES[games.game.name])
+    for player, mine in ((0, value), (1, -value)):
+        id = me.begin(player=player)
+        play_out(me, id)
+        told = f"would average {decimals(mine, 3)} against a perfect opponent."
+        assert told in me.get(f"/play/{id}").text
+        assert me.get(f"/api/play/{id}/review").json()["perfect"] == pytest.approx(mine)
 
 
 def test_an_htmx_request_gets_the_table_only(app):

@@ -44,7 +44,7 @@ def compiled():
 @pytest.mark.slow
 def test_a_whole_game_on_a_terminal(terminal):
     """Bad input at every prompt, a game to its end, the look back, another game, Ctrl-C in the middle of a line."""
-    shell = terminal("play", "--terminal", "uniform", "--game", GAME, "--player", "1")
+    shell = terminal("web", "--play", "--terminal", "uniform", "--game", GAME, "--player", "1")
     begin = shell.until(r" >")
     assert "You are player 1 (o), against uniform." in begin and "[4]" in begin
     for bad, sentence in (
@@ -73,14 +73,12 @@ def test_a_whole_game_on_a_terminal(terminal):
     assert "Attempt 1 at |" in shell.type("n")
     os.write(shell.own, b"half a li")
     code, last = shell.end(b"\x03")
-    assert (
-        code == 130 and "lost" in last and "Exactly expected against uniform" in last and "Traceback" not in shell.told
-    )
+    assert code == 130 and "lost" in last and "Exact averages against uniform" in last and "Traceback" not in shell.told
 
 
 @pytest.mark.slow
 def test_exploring_on_a_terminal(terminal):
-    shell = terminal("explore", "--terminal", "uniform", "--game", GAME)
+    shell = terminal("web", "--terminal", "uniform", "--game", GAME)
     assert "value 0.5501, with the best response from here on 0.8667" in shell.until(r" >")
     assert "placed 0, found 4 occupied" in shell.type("0*4.")
     assert "square 0 is attempted twice" in shell.type("0*").replace("\r\n", " ")
@@ -161,9 +159,11 @@ def test_supports_are_told_on_the_terminal(monkeypatch, tmp_path, known):
         squares = support.played_squares(player, tuple(naive.attempts(text))) if known else None
         assert board.count("*") == len(squares or ())
         if not known:
-            assert rest[0].endswith("some equilibrium, `pttt equilibria --game mini-2x3k2-abrupt` finds out")
+            assert (
+                rest[0] == "`pttt lab equilibria --game mini-2x3k2-abrupt` finds which squares some equilibrium plays"
+            )
         elif squares is None:
-            assert rest[0] == "No pair of equilibrium strategies brings a game here"
+            assert rest[0] == "Between equilibrium strategies no game gets here"
         else:
             assert rest[0] == f"In the support of some equilibrium (*): {squares_of(squares)}"
         seen.add((player, squares is None, int((probabilities > 0).sum()) < 3))
@@ -195,7 +195,7 @@ def test_iterations_that_a_run_has_kept(monkeypatch, tmp_path):
         r"1: [\d.]+, 2: .*, 9: ", told.replace("\n", " ")
     )
     _, told = say(monkeypatch, "i 1\nq\n", explore, Pair(("uniform", "uniform"), GAME), 0)
-    assert "come from no run" in told
+    assert "No earlier strategies were kept of this run." in told
 
 
 def test_playing_against_a_best_response(monkeypatch, pair):
@@ -211,11 +211,13 @@ def test_playing_against_a_best_response(monkeypatch, pair):
 
 def test_the_browser_leaves_the_choice_of_the_opponent_to_the_page():
     done = subprocess.run(
-        [sys.executable, "-c", MAIN, "play", "uniform", "--best-response", "--game", GAME],
+        [sys.executable, "-c", MAIN, "web", "--play", "uniform", "--best-response", "--game", GAME],
         **{"capture_output": True, "cwd": ROOT, "text": True},
         timeout=PATIENCE,
     )
-    assert done.returncode == 1 and "--best-response and --keypad are for --terminal" in done.stderr.replace("\n", " ")
+    assert done.returncode == 1 and "--best-response and --keypad are for --play --terminal" in done.stderr.replace(
+        "\n", " "
+    )
 
 
 class Stopped(io.StringIO):
@@ -278,7 +280,7 @@ def test_the_value_of_what_is_printed_at_the_end(monkeypatch, pair):
 @pytest.mark.slow
 def test_a_terminal_without_colours_and_unicode_can_be_used(terminal):
     done = subprocess.run(
-        [sys.executable, "-c", MAIN, "play", "--terminal", "uniform", "--game", GAME],
+        [sys.executable, "-c", MAIN, "web", "--play", "--terminal", "uniform", "--game", GAME],
         **{"input": b"4\n\xff\xfe\nq\n", "capture_output": True, "cwd": ROOT},
         env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "TERM": "dumb"},
         timeout=PATIENCE,

@@ -80,7 +80,7 @@ def test_one_row_on_a_laptop_and_one_button_on_a_phone(browser, url, scripts):
         tops = {round(one.bounding_box()["y"]) for one in page.locator("#pages a:visible").all()}
         assert max(tops) - min(tops) <= 2 and page.locator(".top").bounding_box()["height"] <= 60
         names = [one.inner_text() for one in page.locator("#pages a:visible").all()]
-        assert names == ["Course", "Phantom", "Secret goals", "Ultimate and rows", "Extreme"] + [
+        assert names == ["Course", "Phantom", "Play", "Explore", "Secret goals", "Ultimate and rows", "Extreme"] + [
             "Watch",
             "Ranking",
             "Hand in a bot",
@@ -89,7 +89,7 @@ def test_one_row_on_a_laptop_and_one_button_on_a_phone(browser, url, scripts):
             change = "document.querySelector('.here').classList.remove('here'), area.classList.add('here')"
             page.locator(".area").first.evaluate(f"area => ({change})")
             boxes = [one.bounding_box() for one in page.locator("#pages a:visible").all()]
-            assert len(boxes) == 5 + len(COURSE) and len({round(box["y"]) for box in boxes}) <= 2
+            assert len(boxes) == 5 + 2 + len(COURSE) and len({round(box["y"]) for box in boxes}) <= 2
             assert max(box["x"] + box["width"] for box in boxes) <= 1280 - 100
             page.reload()
         page.set_viewport_size({"width": 390, "height": 844})

@@ -236,7 +236,7 @@ def test_without_accounts_nobody_is_asked_to_sign_in(client):
 class Gardeners:
     """Accounts of one gardener, in memory."""
 
-    token_label, token_help, home = "Your spade’s number", "It is on the handle.", "/garden"
+    token_label, token_help = "Your spade’s number", "It is on the handle."
     other_ways = ()
 
     def __init__(self):
@@ -256,6 +256,12 @@ class Gardeners:
 
     def end_session(self, value):
         self.sessions.discard(value)
+
+    def first_page_of(self, account, wanted):
+        return wanted or "/garden"
+
+    def links_of(self, account):
+        return ()
 
     def page_of(self, account):
         return f"/gardeners/{account.id}"

@@ -26,7 +26,7 @@ class Effort:
     nodes
         Positions visited, or games played out.
     depth
-        Of the deepest complete search, in the agent's own measure; zero if it has none.
+        The depth of the deepest complete search, in the agent's own measure; zero without one.
     processor
         Seconds of processor time that another process has used for the move.
     """
@@ -73,7 +73,7 @@ class Agent(ABC):
         return Effort()
 
     def line(self, state: State) -> list[int]:
-        """The moves that the agent expects from the position of its last move on; empty if it does not tell."""
+        """The moves that the agent expects, its last move first; empty if it does not say."""
         return []
 
     @property
@@ -168,7 +168,7 @@ def text_of(agent: Any) -> str:
 
 
 def logistic(value: float) -> float:
-    """The chance whose logarithm of the odds is a value."""
+    """The chance whose log-odds are a value."""
     return 1 / (1 + math.exp(-max(-700.0, min(700.0, value))))
 
 

@@ -18,7 +18,7 @@ class Random(Agent):
     name = "random"
 
     def seat(self, game: Game) -> None:
-        """Compile the drawing of moves."""
+        """Compile the kernel that draws moves."""
         super().seat(game)
         self._draw = counting(game.rules).random_move
         self._draw(game.start(), self.rng)

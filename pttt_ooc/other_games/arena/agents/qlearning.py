@@ -26,7 +26,7 @@ class _QLearner(Agent):
     explore
         The probability of a random move, in the first half of them.
     rate, discount
-        Of the values.
+        The learning rate and the discount.
     teacher
         ``self``: both players learn in games against each other.  ``random``: one learns, the other draws its moves.
     lesson

@@ -51,7 +51,7 @@ def _numbers_digest(game: Game) -> str:
 
 
 def save_policy(path: Path, game: Game, player: int, policy: Policy) -> None:
-    """Write a policy; the file is whole or as before."""
+    """Write a policy atomically."""
     order = np.argsort(policy.keys)
     facts = {
         "game": game.text,
@@ -93,7 +93,7 @@ def load_policy(path: Path, game: Game, player: int) -> Policy:
 
 
 def _check_header(path: Path, header: bytes, game: Game, player: int) -> tuple[int, int]:
-    """The numbers of entries and of iterations, of a header that fits."""
+    """Check a header; returns the numbers of entries and of iterations."""
     try:
         record = json.loads(header)
         facts = {key: record[key] for key in ("game", "player", "iterations", "entries", "numbers")}
@@ -114,7 +114,7 @@ def _check_header(path: Path, header: bytes, game: Game, player: int) -> tuple[i
 FILES = ("first.policy", "second.policy")
 """The file of each player's policy in a directory."""
 
-_CHUNK = 10_000  # games between two looks at an interrupt
+_CHUNK = 10_000  # games between two checks for an interrupt
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,10 @@ class Rates:
     win, loss, draw
         The rewards.
     shuffle
-        Of moves with the same value, any is chosen; else the first.
+        Whether any of several moves with the same value is chosen; else the first.
     chain
-        Each value is the target of the one before it; else the reward is the target of all.  The report's text says
-        the first, the indentation of its listing the second.
+        Whether each value is the target of the one before it; else the reward is the target of all.  The report's text
+        says the first, the indentation of its listing the second.
     """
 
     explore: float = 0.3
@@ -150,14 +150,14 @@ class Rates:
                 raise ArenaError(f"The {name} rate is {getattr(self, name)}, but must be between 0 and 1.")
 
     def array(self) -> NDArray[np.float64]:
-        """As an array for the kernels."""
+        """The settings as an array for the kernels."""
         return np.array(
             [self.explore, self.step, self.win, self.loss, self.draw, float(self.shuffle), float(self.chain)]
         )
 
 
 class GrowingTable:
-    """A table of values in memory, which grows."""
+    """A growing table of values in memory."""
 
     def __init__(self, policy: Policy, least: int) -> None:
         self.iterations = policy.iterations
@@ -186,16 +186,16 @@ class Training:
     game
         K-in-a-row, on any board.
     directory
-        Of the policies, which are loaded if they are there; None: begin anew, and save nothing.
+        The directory of the policies; existing ones are loaded.  None: begin anew, and save nothing.
     seed
-        Of the random moves; a training that continues from a policy uses its number of iterations as another seed.
+        The seed of the random moves; a training that continues a policy uses its number of iterations as another seed.
 
     Attributes
     ----------
     tables
-        Of the first and of the second player.
+        The first and the second player's table.
     results
-        int64, shape (4,): of all games of this training, by the word RESULT.
+        int64, shape (4,): all games of this training, counted by the word RESULT.
     """
 
     def __init__(self, game: Game, directory: Path | None = None, seed: int = 0) -> None:

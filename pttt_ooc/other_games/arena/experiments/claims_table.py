@@ -1,8 +1,7 @@
 """Whether claims hold, and results of experiments and trainings as tables in Markdown.
 
 There is one verdict for each experiment.  Two families of p-values are each corrected by Holm's method: those of the
-claims, and those of the comparisons with published rates.  Each family has a chance of at most 5% of any wrong
-sentence.
+claims, and those of the comparisons with published rates.  The family-wise error rate of each is at most 5%.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pttt_ooc.other_games.arena.experiments.trainings import decisive_share, sha
 from pttt_ooc.other_games.arena.games.base import ArenaError
 
 _LIMIT = math.log10(SIZE)
-_LEAST = 1e-320  # below it, there is no logarithm of a double
+_LEAST = 1e-320  # the least p-value whose logarithm is taken
 
 
 @dataclass(frozen=True)
@@ -31,8 +30,8 @@ class Question:
     Attributes
     ----------
     kind
-        ``difference``: that both agents are equally strong; ``equivalence``: that they are not, up to the margin;
-        ``limit``: that the first is stronger by the margin.  What is rejected is the opposite of the claim.
+        The null hypothesis.  ``difference``: both agents are equally strong; ``equivalence``: they differ by the margin
+        or more; ``limit``: the first is stronger by the margin or more.
     log10_p
         The decimal logarithm of the p-value, before any correction.
     """
@@ -65,7 +64,7 @@ def sample(experiment: Mapping[str, Any]) -> Units | Mean | None:
 
 
 def log_p_value(experiment: Mapping[str, Any]) -> float | None:
-    """The logarithm of the p-value that the rate is that of the published games; None if there are none."""
+    """The logarithm of the p-value for equality with the published rate; None if there is none."""
     theirs, found = experiment["theirs"], sample(experiment)
     if found is None or theirs["rate"] is None or theirs["games"] is None:
         return None
@@ -94,7 +93,7 @@ def verdict(experiment: Mapping[str, Any], logs: Mapping[str, float], other: flo
     logs
         Corrected logarithms of the p-values of :func:`questions`, by their kinds.
     other
-        That of :func:`log_p_value`; None if there is none.
+        The corrected :func:`log_p_value`, or None.
     """
     if experiment["test"] == "time" and experiment["values"] is None:
         return _of_times(experiment)
@@ -152,12 +151,12 @@ def read_results(directory: Path) -> list[dict[str, Any]]:
     files = sorted(file for name in (RESULT, TRAININGS) for file in directory.glob(f"*/{name}"))
     results = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     if not results:
-        raise ArenaError(f"{directory} has no results of experiments; pttt arena experiment makes them.")
+        raise ArenaError(f"{directory} has no results of experiments; pttt lab experiment makes them.")
     return results
 
 
 def single(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The experiments that are one claim: a row of the table each, and the family of the correction."""
+    """The experiments with a single claim: each is a row of the table, and their tests form one family."""
     return [
         one
         for one in results
@@ -166,7 +165,7 @@ def single(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def claims(results: Sequence[dict[str, Any]]) -> str:
-    """A row for each experiment that is one claim."""
+    """A row for each experiment with a single claim."""
     chosen = single(results)
     return _HEAD + "".join(
         f"| {row['claim']} | {row['theirs']} | {ours(row)} | {row['detectable']} | {row['verdict']} |\n"
@@ -185,7 +184,7 @@ def theirs(one: Mapping[str, Any]) -> str:
 
 
 def columns(one: Mapping[str, Any], verdict: str) -> dict[str, Any]:
-    """The columns of an experiment that is one claim: the score with its interval, and the claim's test."""
+    """The columns of an experiment with a single claim: the score with its interval, and the claim's test."""
     match, units = one["matches"][0], sample(one)
     row = {"claim": one["claim"], "theirs": theirs(one), "verdict": verdict, "note": one["note"]}
     row |= {"games": sum(part["wins"] + part["draws"] + part["losses"] for part in one["matches"])}
@@ -251,7 +250,7 @@ def trainings(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def curves(results: Sequence[Mapping[str, Any]], marks: Sequence[int]) -> str:
-    """The mean share of player 1, draws included, in the games between one number of games and the next."""
+    """Player 1's mean share, draws included, of the games between one checkpoint and the next."""
     head = "| games so far | " + " | ".join(one["claim"] for one in results) + " |\n"
     rows = "|---" * (len(results) + 1) + "|\n"
     for mark in marks:
@@ -277,7 +276,7 @@ def greedy(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def losses_table(results: Sequence[Mapping[str, Any]]) -> str:
-    """Of each player's tables on a small board: how many lose no game, and the most games that one loses."""
+    """How many of each player's tables on a small board lose no game, and the most games that one loses."""
     rows = "| training | games | tables of player 1 that never lose | of player 2 "
     rows += "| most games lost by player 1 | by player 2 |\n" + "|---" * 6 + "|\n"
     for one in results:
@@ -288,7 +287,7 @@ def losses_table(results: Sequence[Mapping[str, Any]]) -> str:
 
 
 def opponents(results: Sequence[Mapping[str, Any]]) -> str:
-    """Matches of several trainings with an opponent, of which the training is the unit."""
+    """Matches of several trainings against an opponent; the training is the unit."""
     rows = "| agent | against | score | deviation | interval | one more training | trainings | games each |\n"
     rows += "|---" * 8 + "|\n"
     for one in results:

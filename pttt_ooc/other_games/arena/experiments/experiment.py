@@ -86,7 +86,7 @@ def conduct(
     Parameters
     ----------
     directory
-        Of the experiment.
+        The experiment's directory.
     games_in
         The directory of the matches.  Default: the same.
     """

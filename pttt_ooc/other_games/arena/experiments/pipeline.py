@@ -68,11 +68,11 @@ def conduct(name: str, settings: dict[str, Any], digest: str, directory: Path, p
     Parameters
     ----------
     settings
-        Of the experiment, round robin or trainings, as JSON values.
+        The settings of the experiment, round robin or trainings, as JSON values.
     digest
         See :func:`sources`.
     directory
-        Of its results.
+        The directory of its results.
     """
     import sys
 

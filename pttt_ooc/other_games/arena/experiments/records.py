@@ -1,6 +1,6 @@
 """Compact records of experiments, round robins and trainings: a line for each match or training.
 
-A line has the settings, what came out, and where it is from: the command, the version and a digest of the games.  The
+A line has the settings, the results, and their provenance: the command, the version and a digest of the games.  The
 tables of the documentation are made from these files and from the configurations alone.
 """
 
@@ -36,16 +36,16 @@ def of_results(file: Path, settings: Mapping[str, experiments.Settings], directo
     file
         The configuration, as its command names it.
     directory
-        Of the results, as ``pttt arena experiment`` writes them.
+        The directory of the results, as ``pttt lab experiment`` writes them.
 
     Raises
     ------
     ArenaError
-        A match or a training is not there, or not complete.
+        A match or a training is missing or incomplete.
     """
     found = []
     for name, one in settings.items():
-        source = {"command": f"pttt arena experiment {file.as_posix()} {name}", "version": _version()}
+        source = {"command": f"pttt lab experiment {file.as_posix()} {name}", "version": _version()}
         if isinstance(one, Trainings):
             rows = _read(directory / name / trainings.RESULT)["trainings"]
             found += [{"name": name, "training": trainings.decisive(one), **row, **source} for row in rows]
@@ -75,7 +75,7 @@ def _version() -> str:
 
 def _read(file: Path) -> dict[str, Any]:
     if not file.exists():
-        raise ArenaError(f"{file} is missing: pttt arena experiment makes it.")
+        raise ArenaError(f"{file} is missing: pttt lab experiment makes it.")
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
 
@@ -83,7 +83,7 @@ def _read(file: Path) -> dict[str, Any]:
 def _match(match: Match, place: Path, one: Experiment | RoundRobin) -> dict[str, Any]:
     games = sorted(log.read_lines(place / log.GAMES), key=lambda game: int(game["number"]))[: match.games]
     if len(games) < match.games:
-        raise ArenaError(f"{place} has {len(games)} of {match.games} games: pttt arena experiment plays the others.")
+        raise ArenaError(f"{place} has {len(games)} of {match.games} games: pttt lab experiment plays the others.")
     told: dict[str, Any] = {"match": match.to_json(), **counts(rate_of(games))}
     told["pairs"] = pairs_of(games) if match.start == "both" else None
     first = experiments.first_player(games)
@@ -113,13 +113,13 @@ def _round_values(values: Any) -> Any:
 
 
 def digest(games: Iterable[Mapping[str, Any]]) -> str:
-    """Of who starts, the moves and the winners of games."""
+    """A digest of who starts, the moves and the winners of games."""
     text = json.dumps([[game["number"], game["starter"], game["moves"], game["winner"]] for game in games])
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def write(file: Path, lines: Sequence[Mapping[str, Any]]) -> None:
-    """Write lines; those of other names stay where they are."""
+    """Write lines; lines with other names stay in the file."""
     names = {line["name"] for line in lines}
     kept = [line for line in read(file) if line["name"] not in names] if file.exists() else []
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -135,18 +135,18 @@ def read(file: Path) -> list[dict[str, Any]]:
         The file is missing, or a line is damaged.
     """
     if not file.exists():
-        raise ArenaError(f"There are no records in {file}: pttt arena record writes them.")
+        raise ArenaError(f"There are no records in {file}: pttt lab record writes them.")
     found = []
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             found.append(json.loads(line))
         except ValueError:
-            raise ArenaError(f"Line {number} of {file} is damaged: write it again with pttt arena record.") from None
+            raise ArenaError(f"Line {number} of {file} is damaged: write it again with pttt lab record.") from None
     return found
 
 
 def results(settings: Mapping[str, experiments.Settings], lines: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Results as ``pttt arena experiment`` gives them, from a configuration and its records, by their names.
+    """Results as ``pttt lab experiment`` gives them, from a configuration and its records, by their names.
 
     Raises
     ------
@@ -180,6 +180,6 @@ def results(settings: Mapping[str, experiments.Settings], lines: Sequence[Mappin
 def _same(name: str, wanted: Sequence[Any], there: Sequence[Any]) -> None:
     if list(wanted) != list(there):
         raise ArenaError(
-            f"The records of {name} are not those of the configuration: run pttt arena experiment and "
-            "pttt arena record again."
+            f"The records of {name} are not those of the configuration: run pttt lab experiment and "
+            "pttt lab record again."
         )

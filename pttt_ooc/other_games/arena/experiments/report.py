@@ -44,7 +44,7 @@ def write(results: Sequence[Path], page: Path) -> None:
 
 
 def series_figure(one: Mapping[str, Any]) -> Figure:
-    """The score with its interval, or the time of a move, over the number in which the matches of a series differ."""
+    """The score with its interval, or the time of a move, against the number that varies in a series."""
     with style():
         figure = new_figure(6, 3.4)
         axes = figure.add_subplot()
@@ -91,13 +91,13 @@ def curve_figure(one: Mapping[str, Any]) -> Figure:
 
 
 def varying_option(agents: Sequence[str]) -> str:
-    """The name of the option in which the matches of a series differ."""
+    """The name of the option that varies in a series."""
     match = _VARIED.search(",".join(agents))
     return match.group(1) if match else "{}"
 
 
 def times_figure(timed: Sequence[Mapping[str, Any]]) -> Figure:
-    """Mean time of the processor for a move, by the number of the turn."""
+    """Mean processor time of a move, by the number of the turn."""
     with style():
         figure = new_figure(7, 3.6)
         axes = figure.add_subplot()

@@ -30,7 +30,7 @@ def conduct(
     Parameters
     ----------
     directory
-        Of the round robin; each match has a folder in it, named by the numbers of its agents.
+        The round robin's directory; each match has a folder in it, named by the numbers of its agents.
     games_in
         The directory of these folders.  Default: the same.
 
@@ -66,7 +66,7 @@ def standings(
     Parameters
     ----------
     folder
-        Of the matches, as the standings name it.
+        The folder of the matches, as the standings name it.
     """
     scores, played = (np.zeros((len(robin.agents), len(robin.agents))) for _ in range(2))
     for (one, other), rate in rates.items():

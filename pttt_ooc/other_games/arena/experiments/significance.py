@@ -1,7 +1,7 @@
 """Tests of claims about matches and trainings, each of its stated size.
 
-The unit is what does not depend on anything else: a pair of games with swapped sides and the same seeds, a single game
-where nothing is paired, and a whole training for a learner.  A draw is half a win for both.
+The unit is what is independent of the rest: a pair of games with swapped sides and the same seeds, a single game where
+nothing is paired, and a whole training for a learner.  A draw is half a win for both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ with extra("arena", "The arena's statistics"):
     from statsmodels.stats.proportion import proportion_confint
 
 SIZE = 0.05
-"""The size of all tests: how often a test rejects what is true, at most."""
+"""The size of all tests: the largest probability that a test rejects a true hypothesis."""
 
 POWER = 0.8
 """How often a test finds the effect that :attr:`Units.detectable` names."""
@@ -40,7 +40,7 @@ def told_detectable(distance: float) -> str:
 
 @dataclass(frozen=True)
 class Units:
-    """The scores of a match, each of a unit.
+    """The scores of a match's units.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Units:
         Numbers of units by their score, which is 0, 1/(k - 1), ..., 1 for k counts: three for single games, five for
         pairs of games with swapped sides.
     draws
-        The part of all games that are draws.
+        The share of all games that are draws.
     """
 
     counts: tuple[int, ...]
@@ -71,7 +71,7 @@ class Units:
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """The number of units."""
         return sum(self.counts)
 
     @property
@@ -91,7 +91,7 @@ class Units:
 
     @property
     def spread(self) -> float:
-        """The variance of a unit's score as a part of that of a single game without draws.
+        """The variance of a unit's score, divided by that of a single game without draws.
 
         One divided by the number of units is added, so that the variance is not zero where all units are the same.
         """
@@ -108,23 +108,23 @@ class Units:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of 95% for the rate, for the number of games without draws that has the same variance."""
+        """Wilson's 95% interval for the rate, for the number of games without draws that gives the same variance."""
         effective = self.number / self.spread
         low, high = proportion_confint(self.rate * effective, effective, method="wilson")
         return float(low), float(high)
 
     @property
     def detectable(self) -> float:
-        """The least distance from 1/2 that so many units would have found in four of five matches.
+        """The least distance from 1/2 that this many units detect in four of five matches.
 
-        Above 1/2, so few find nothing.
+        A value above 1/2 says that there are too few units.
         """
         factor = stats.norm.ppf(1 - SIZE / 2) + stats.norm.ppf(POWER)
         return float(factor * math.sqrt(0.25 * self.spread / self.number))
 
     @property
     def log10_p(self) -> float:
-        """The decimal logarithm of the two-tailed p-value of the exact test that both agents are equally strong.
+        """The decimal logarithm of the two-tailed p-value of the exact test for equally strong agents.
 
         If they are, the scores s and 1 - s of a unit are equally likely.  Given how many units lie at each distance
         from 1/2, the sum of their signs therefore has a known distribution, and the p-value is the probability of a sum
@@ -146,7 +146,7 @@ class Units:
         return min(0.0, (float(np.logaddexp.reduce(tail)) + math.log(2)) / math.log(10))
 
     def equivalence_p(self, margin: float = MARGIN) -> float:
-        """The p-value that the score lies outside of ``1/2 - margin`` to ``1/2 + margin``: small if it lies inside.
+        """The p-value for a score outside of ``1/2 - margin`` to ``1/2 + margin``: small if it lies inside.
 
         Two one-sided tests by Student's t.  D. J. Schuirmann, *A comparison of the two one-sided tests procedure and
         the power approach* (1987).
@@ -154,11 +154,11 @@ class Units:
         return max(self.above_p(0.5 - margin), self.below_p(0.5 + margin))
 
     def above_p(self, bound: float) -> float:
-        """The p-value that the score is at most `bound`: small if it is above."""
+        """The p-value for a score of at most `bound`: small if it is above."""
         return self._tail(self.rate - bound)
 
     def below_p(self, bound: float) -> float:
-        """The p-value that the score is at least `bound`: small if it is below."""
+        """The p-value for a score of at least `bound`: small if it is below."""
         return self._tail(bound - self.rate)
 
     def _tail(self, distance: float) -> float:
@@ -167,9 +167,9 @@ class Units:
         return float(stats.t.sf(distance / self.error, self.number - 1))
 
     def differs_p(self, rate: float, games: int) -> float:
-        """The p-value that a published rate is of a match of the same agents.
+        """The p-value for a published rate being from a match of the same agents.
 
-        The score test with a pooled rate.  Its draws are not published: if the agents are the same, they are as many as
+        The score test with a pooled rate.  The published rate comes without draws: they are taken to be as frequent as
         here.  Both samples are independent.
         """
         units = self.number
@@ -215,14 +215,14 @@ class Mean:
     Attributes
     ----------
     values
-        One of each training.
+        One value for each training.
     """
 
     values: tuple[float, ...]
 
     @property
     def number(self) -> int:
-        """How many trainings there are."""
+        """The number of trainings."""
         return len(self.values)
 
     @property
@@ -237,12 +237,12 @@ class Mean:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of one training; not a number for a single one."""
+        """The standard deviation of one training; NaN for a single one."""
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval of 95% for the mean by Student's t."""
+        """The 95% interval for the mean, by Student's t."""
         number = len(self.values)
         if number < 2:
             return math.nan, math.nan
@@ -251,7 +251,7 @@ class Mean:
 
     @property
     def prediction(self) -> tuple[float, float]:
-        """The interval in which one more training lies with 95%: what a published single training is held against."""
+        """The 95% prediction interval for one more training, with which a published single training is compared."""
         number = len(self.values)
         if number < 2:
             return math.nan, math.nan
@@ -260,17 +260,17 @@ class Mean:
 
     @property
     def detectable(self) -> float:
-        """The least distance from 1/2 that so many trainings would have found in about four of five cases."""
+        """The least distance from 1/2 that this many trainings detect in about four of five cases."""
         factor = stats.t.ppf(1 - SIZE / 2, self.number - 1) + stats.t.ppf(POWER, self.number - 1)
         return float(factor * self.deviation / math.sqrt(self.number))
 
     @property
     def log10_p(self) -> float:
-        """The decimal logarithm of the two-tailed p-value that the mean is 1/2, by Student's t."""
+        """The decimal logarithm of the two-tailed p-value for a mean of 1/2, by Student's t."""
         return self._log(abs(self.mean - 0.5) * math.sqrt(self.number))
 
     def differs_p(self, value: float, games: int = 0) -> float:
-        """The p-value that a published training is one of these, by Student's t; the number of its games is unused."""
+        """The p-value for a published training being one of these, by Student's t; `games` is unused."""
         return float(10 ** self._log(abs(self.mean - value) / math.sqrt(1 + 1 / self.number)))
 
     def _log(self, distance: float) -> float:

@@ -1,4 +1,4 @@
-"""Trainings of one learner with several seeds; the training is the unit of what follows from them."""
+"""Trainings of one learner with several seeds; the training is the unit of their statistics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GREEDY = 100
 """Games after the training, without random moves and without learning; equally good moves have equal probability."""
 
 SMALL = 9
-"""On boards of so many squares, all replies to a table are tried."""
+"""On boards of at most so many squares, all replies to a table are tried."""
 
 
 _TOLD = ("claim", "seeds", "theirs", "note")
@@ -54,9 +54,9 @@ def conduct(
     Parameters
     ----------
     directory
-        Of the trainings.
+        The trainings' directory.
     games_in
-        The directory of a file for each seed.  Default: the same.
+        The directory with a file for each seed.  Default: the same.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def train(trainings: Trainings, seed: int) -> dict[str, Any]:
         For tables on a board of at most :data:`SMALL` squares: how many games each player's table loses, without
         random moves and with the first of equally good ones, if the opponent tries all replies.
     digest
-        Of what has been learnt: the same settings give the same one.
+        A digest of what has been learnt: the same settings give the same digest.
     seconds
         Processor time, without compilation.
     """
@@ -186,7 +186,7 @@ def _row(
 
 
 def share(counts: list[int], draws: float = 1.0) -> float:
-    """The share of player 1 in a row of a curve; of the draws, this part counts for player 1."""
+    """The share of player 1 in a row of a curve; this part of the draws counts for player 1."""
     _, first, _, drawn = counts
     return (first + draws * drawn) / sum(counts[1:])
 

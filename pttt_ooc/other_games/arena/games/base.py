@@ -61,7 +61,7 @@ class Game(ABC):
     Attributes
     ----------
     name
-        Of the game, without options.
+        The game's name, without options.
     rules
         The module with the pieces of kernels.
     options

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 FREE, FIRST, SECOND, DRAWN = "-", "x", "o", "d"
-"""Marks of cells, and owners of small boards; DRAWN is of small boards only."""
+"""Marks of cells, and owners of small boards; only small boards can be DRAWN."""
 
 _WORDS = {FREE: "free", FIRST: "x", SECOND: "o"}
 _OWNED = {FREE: "", FIRST: ", won by x", SECOND: ", won by o", DRAWN: ", drawn"}

@@ -2,7 +2,7 @@
 
 The move ``81 * big board + 9 * row + column`` marks a cell, so that moves in ascending order are in the order of big
 board, row, column.  Small boards are numbered 9 * big board + place, with places 0 to 8 in reading order; so are the
-cells of a small board.  A cell sends to the small boards of both big boards that are at its place.
+cells of a small board.  A mark in a cell sends the next player to the small boards at its place in both big boards.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ boards or cells are numbers with one bit for each."""
 WHOLE = 86
 """The points for winning the game."""
 WEIGHTS = (4, 6, 4, 6, 3, 6, 4, 6, 4)
-"""The points for having won the small board at each place, where nobody wins the game."""
+"""The points for the small board at each place, if the game has no winner."""
 
 POINTS = np.array([sum(WEIGHTS[b] for b in range(9) if marks >> b & 1) for marks in range(512)], dtype=np.int64)
 
@@ -60,7 +60,7 @@ def closed_boards(state, big):
 
 @piece
 def free(state, board):
-    """The empty cells of a small board that takes marks; none of another."""
+    """The empty cells of a small board; none if it is closed."""
     if closed_boards(state, board // 9) >> (board % 9) & 1:
         return 0
     return FULL & ~(state[MARKS + board] | state[MARKS + 18 + board])
@@ -89,7 +89,7 @@ def pick(state, index):
         if index < SIZE[cells]:
             return MOVE[place, NTH[cells, index]]
         return MOVE[9 + place, NTH[free(state, 9 + place), index - SIZE[cells]]]
-    for row in range(54):  # a row of cells of a small board after the other, along the rows of the big boards
+    for row in range(54):  # the rows of the small boards one by one, along the rows of the big boards
         board = 9 * (row // 27) + 3 * (row % 27 // 9) + row % 3
         cells = free(state, board) & 7 << 3 * (row // 3 % 3)
         if index < SIZE[cells]:

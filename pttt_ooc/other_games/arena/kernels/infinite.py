@@ -1,11 +1,11 @@
 """The rules of k-in-a-row on an infinite board, in three forms.
 
 ``FIXED``
-    Legal are the free squares with both coordinates in ``-limiter`` to ``limiter``.
+    The free squares with both coordinates in ``-limiter`` to ``limiter`` are legal.
 ``GROWING``
     The same, but when all these squares are taken, the bound grows by the limiter.
 ``NEAR``
-    Legal are the free squares at most ``limiter`` rows and columns from a mark; on the empty board, the nine squares in
+    The free squares at most ``limiter`` rows and columns from a mark are legal; on the empty board, the nine squares in
     the middle.
 
 The plane has 63 x 63 squares.  A game that fills all its legal squares is a draw: the bound of
@@ -46,7 +46,7 @@ def _size(word):
 
 @piece
 def _admit(state, first_row, last_row, first_column, last_column):
-    """Let the free squares of a rectangle be legal."""
+    """Make the free squares of a rectangle legal."""
     first_row, first_column = max(first_row, 0), max(first_column, 0)
     last_row, last_column = min(last_row, SIDE - 1), min(last_column, SIDE - 1)
     span = ((1 << (last_column - first_column + 1)) - 1) << first_column
@@ -61,7 +61,7 @@ def _admit(state, first_row, last_row, first_column, last_column):
 
 @piece
 def _admit_middle(state, bound):
-    """Let the free squares up to a bound be legal."""
+    """Make the free squares up to a bound legal."""
     _admit(state, MIDDLE - bound, MIDDLE + bound, MIDDLE - bound, MIDDLE + bound)
 
 
@@ -99,7 +99,7 @@ def _is_last(state):
 
 @piece
 def result_after(state, move):
-    """The word RESULT after a legal move; a board without bound that is full to its edge is found by `play` only."""
+    """The word RESULT after a legal move; only `play` notices that a board without bound is full to its edge."""
     if wins(cell, place, state, move, state[NEED]):
         return FIRST + state[PLAYER]
     return DRAW if _is_last(state) else UNFINISHED
@@ -164,7 +164,7 @@ def neighbours(state, move):
 
 @piece
 def explore(state, rng):
-    """A legal move at random: uniform, but near marks with a chance that grows with the number of marks nearby.
+    """A random legal move: uniform, or in the form ``NEAR`` with a chance in proportion to the marks nearby.
 
     The report draws from a list of moves near marks, in which a square occurs once for each mark near it.
     """

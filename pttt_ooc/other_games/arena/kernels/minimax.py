@@ -164,7 +164,7 @@ def _alpha_beta(rules: ModuleType, values: ModuleType) -> Any:
             floor = max(floor, value)
             if floor >= beta:
                 break
-        # An unfinished search tells nothing that may be kept.
+        # The value of an unfinished search is not kept.
         if kind != NOTHING and control[STOPPED] == 0:
             keep(memory, key, best, _bound_kind(best, alpha, beta), kind != PLAIN)
         return best

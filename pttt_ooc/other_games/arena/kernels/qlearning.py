@@ -2,8 +2,8 @@
 
 A player learns after each of their decisions, when the position of their next one is known: with s and s' for the two,
 the value of (s, a) moves by the rate towards ``score(s') - score(s) + discount * max Q(s', .)``.  The score of a
-position is 500 or -500 at the end, before it the small boards won minus those lost.  Both players learn from games
-against themselves, or one learns from games against random moves.
+position is 500, 0 or -500 at the end; before the end it is the small boards won minus those lost.  Both players learn
+from games against themselves, or one learns from games against random moves.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class QLearning(NamedTuple):
         move is random with the probability `explore`.  With `alone`, player g % 2 learns in game g, and the other
         draws its moves.
     choose
-        ``choose(state, learnt, rng) -> move``: the one with the highest value, drawn among several.
+        ``choose(state, learnt, rng) -> move``: the move with the highest value, drawn if there are several.
     """
 
     train: Any
@@ -108,7 +108,7 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
     @bare_kernel
     def best(learnt, state, player, rng, moves, scratch, features):
         """The best action, drawn among equally good ones, and its value."""
-        # The n-th of equal values takes the place with the chance 1/n, so that each is as likely as the others.
+        # The n-th of equal values is taken with the chance 1/n, so that each is as likely as the others.
         chosen, top, ties = moves[0], 0.0, 0
         for index in range(rules.legal(state, moves)):
             value = action_value(learnt, state, moves[index], player, scratch, features)
@@ -142,14 +142,14 @@ def qlearning(rules: ModuleType, values: ModuleType) -> QLearning:
         moves, features = np.empty(rules.WIDTH, dtype=np.int64), np.empty(values.FEATURES)
         before = np.empty((2, rules.WORDS), dtype=np.int64)  # each player's last decision
         made = np.empty(2, dtype=np.int64)
-        # The chance of random moves is for the first half of the games.
+        # Only the first half of the games has random moves.
         for game in range(games):
             state[:] = start
             made[:] = -1
             chance = explore if 2 * game < games else 0.0
             while state[RESULT] == UNFINISHED:
                 player = state[PLAYER]
-                # A lonely learner meets random moves.
+                # A learner that learns alone meets random moves.
                 if alone and player != game % 2:
                     rules.play(state, rules.pick(state, below(rng, rules.count(state))))
                     continue

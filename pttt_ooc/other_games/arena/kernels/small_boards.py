@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 ANYWHERE = 9
-"""In place of the number of a small board: the player is sent to none."""
+"""Stands for the number of a small board: the player may play anywhere."""
 
 FULL = 511
 LINE_CELLS = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))

@@ -123,7 +123,7 @@ SYMMETRIES = 8
 _PLACES = np.arange(9).reshape(3, 3)
 _TURNS = [np.rot90(side, turn).ravel() for side in (_PLACES, _PLACES.T) for turn in range(4)]
 IMAGE = np.array(_TURNS, dtype=np.int64)
-"""Rotations and reflections, shape (8, 9): the place from which a symmetry takes what it puts at each place."""
+"""Rotations and reflections, shape (8, 9): the place whose content a symmetry moves to each place."""
 IMAGE_OF_SET = np.array(
     [[sum((marks >> turn[c] & 1) << c for c in range(9)) for marks in range(512)] for turn in IMAGE.tolist()],
     dtype=np.int64,
@@ -132,7 +132,7 @@ IMAGE_OF_SET = np.array(
 
 @piece
 def image_key(state, symmetry):
-    """A key of the image of a position under a symmetry, computed anew from the whole board; symmetry 0 is none."""
+    """A key of the image of a position under a symmetry, computed anew from the whole board; 0 is the identity."""
     target = state[TARGET]
     if target != ANYWHERE:
         target = NTH[IMAGE_OF_SET[symmetry, 1 << target], 0]

@@ -31,7 +31,7 @@ _CENTRE, _CORNERS = 1 << 4, 0b101000101
 
 
 def _pairs(own: int, other: int) -> int:
-    """Lines with two of a set's places, and the third in neither set."""
+    """The number of lines with two places in `own` and the third in neither set."""
     return sum((own & line).bit_count() == 2 and not other & line for line in map(int, LINES))
 
 
@@ -98,7 +98,7 @@ def _counts(state, player):
 
 
 WEIGHTS = (BOARD, CENTRE_BOARD, CORNER_BOARD, CENTRE_CELL, CELL_OF_CENTRE_BOARD, PAIR_OF_BOARDS, PAIR_OF_CELLS)
-"""Of the features of heur2, in the order in which the report names them."""
+"""The weights of heur2's features, in the order in which the report names them."""
 FEATURES = len(WEIGHTS)
 
 

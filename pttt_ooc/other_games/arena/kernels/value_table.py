@@ -1,8 +1,8 @@
 """The learner of a table of values: two players play each other, and each learns the values of its positions.
 
-A table has a value for each position that its player has reached by an own move.  It is an open hash table: keys
-are the Zobrist keys of positions, with zero for a free place.  Positions that are not in the table have the
-initial value: 1 for a win, 0 for a draw, else 0.5.
+A table has a value for each position that its player has reached by their own move.  It is an open hash table: keys are
+the Zobrist keys of positions, with zero for a free place.  Positions that are not in the table have the initial value:
+1 for a win, 0 for a draw, else 0.5.
 
 Source: Machine Learning Workshop, Tic-Tac-Toe Project, 2020, section 2.
 """
@@ -114,7 +114,7 @@ def learning(rules: ModuleType) -> Learning:
         for n in range(rules.legal(state, moves)):
             move = moves[n]
             value = look_up(keys, values, rules.key_after(state, move), rules.result_after(state, move))
-            # With shuffle, the n-th of equal values takes the place with the chance 1/n.
+            # With shuffle, the n-th of equal values is taken with the chance 1/n.
             if value > most:
                 chosen, most, same = move, value, 1
             elif shuffle and value == most:

@@ -87,12 +87,12 @@ class LocalAgent:
 
 
 def _words(told: object) -> str:
-    """What a process says, as text that can be written down."""
+    """What a process says, as text that can be stored."""
     return str(told)[:LONGEST].encode(errors="replace").decode() if isinstance(told, str) else "it answers nonsense."
 
 
 def _move_of(reply: Mapping[str, Any]) -> Answer:
-    """The answer of a process; a ForfeitError if it is none."""
+    """The answer of a process; a ForfeitError if it is no move."""
     counts = [reply.get(key) for key in ("move", "nodes", "depth")]
     seconds = [reply.get(key) for key in ("wall", "processor")]
     for one in counts:

@@ -56,7 +56,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def put_in_order(file: Path) -> None:
-    """Write the lines in the order of their games, the latest for each."""
+    """Sort the lines by game, and keep only the latest of each."""
     rows = {int(row["number"]): row for row in read_lines(file)}
     atomic_write_text(file, "".join(line(rows[number]) for number in sorted(rows)))
 

@@ -27,7 +27,7 @@ class PlayedGame:
     Attributes
     ----------
     number
-        Of the game in its match.
+        The game's number in its match.
     starter
         The agent that started, 0 or 1.
     moves
@@ -39,7 +39,7 @@ class PlayedGame:
     wall, processor
         Seconds for each move, on the clocks of the agent that made it.
     nodes, depths
-        Of each move's search.
+        The nodes and the depth of each move's search.
     """
 
     number: int
@@ -82,9 +82,9 @@ def play(match: Match, game: Game, seats: Sequence[LocalAgent | AgentProcess], n
     Parameters
     ----------
     seats
-        Of the match's two agents.
+        The match's two agents.
     number
-        Of the game.
+        The game's number.
     """
     played = PlayedGame(number, match.starter(number))
     for index, seat in enumerate(seats):

@@ -1,4 +1,4 @@
-"""The settings of a match: game, agents, number of games, who starts, limits of time."""
+"""The settings of a match: game, agents, number of games, who starts, time limits."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Match:
     game
         See :func:`pttt_ooc.other_games.arena.games.catalogue.game`.
     agents
-        Two, see :func:`pttt_ooc.other_games.arena.agents.catalogue.agent`.
+        Two agents, see :func:`pttt_ooc.other_games.arena.agents.catalogue.agent`.
     games
-        Their number.
+        The number of games.
     seed
         Game i follows from `seed` and i alone, unless a clock decides about moves.
     start
@@ -43,7 +43,7 @@ class Match:
     clock
         The agent's clock: ``wall`` or ``processor``.
     opening
-        Moves at random with which each game begins; without them, agents that play without chance repeat one game.
+        The number of random moves with which each game begins; without them, deterministic agents repeat one game.
         Games of a pair begin alike.
     """
 
@@ -85,7 +85,7 @@ class Match:
 
     @property
     def isolated(self) -> tuple[bool, bool]:
-        """Which agents get a process of their own: files of users, and all agents with a limit of time."""
+        """Which agents get a process of their own: users' files, and all agents under a time limit."""
         a, b = (self.limit is not None or text.partition(":")[0] == "file" for text in self.agents)
         return a, b
 

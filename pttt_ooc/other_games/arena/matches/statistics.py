@@ -50,18 +50,18 @@ class Rate:
 
     @property
     def rate(self) -> float:
-        """The score as a part of the games."""
+        """The score divided by the number of games."""
         return self.score / self.games
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of 95% for the rate."""
+        """Wilson's 95% interval for the rate."""
         low, high = proportion_confint(self.score, self.games, method="wilson")
         return float(low), float(high)
 
     @property
     def log10_p(self) -> float:
-        """The decimal logarithm of the two-tailed p-value of the exact binomial test that both are equally strong.
+        """The decimal logarithm of the two-tailed p-value of the exact binomial test for equally strong agents.
 
         The probability that ``|2 X - n| >= |2 score - n|`` for X from the binomial distribution (n, 1/2).  It is a
         logarithm because values of this test can be below the smallest double.
@@ -83,7 +83,8 @@ class Rate:
 
         As R's ``prop.test`` does it for the two agents' scores, each as one of two samples of all games, with the
         continuity correction of Yates.  This convention gives 0.098 and 0.7542 for 496 of 1000.  The samples are the
-        same games, so that each counts twice: without draws the test rejects what is true in some 14%, not 5%.
+        same games, so that each counts twice: without draws the test rejects a true hypothesis in some 14% of cases,
+        not 5%.
         """
         statistic = 2 * max(0.0, abs(2 * self.score - self.games) - 1) ** 2 / self.games
         return statistic, float(stats.chi2.sf(statistic, 1))
@@ -114,7 +115,7 @@ class Ratings:
     Attributes
     ----------
     points
-        Of each agent.
+        The rating of each agent.
     errors
         Half the width of an interval of 95% around the mean of all agents.
     """

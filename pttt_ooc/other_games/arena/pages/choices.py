@@ -68,7 +68,7 @@ AGENTS = (
     Offer("qtable", "Q-learning by states", "qtable", _ULTIMATE),
     Offer("random", "Chance", "random"),
 )
-"""The agents: of those that play a game and need no weights of one's own, the first is the strongest."""
+"""The agents: the first one that plays a game without a user's weights is the strongest."""
 
 SECONDS = ("0.1", "0.5", "2")
 """Seconds to think, for agents with a clock."""

@@ -32,13 +32,13 @@ from pttt_ooc.other_games.arena.research.solvers.move_ratings import RatingCache
 from pttt_ooc.site.service.answerer import AnswersByKind, methods
 
 SHIPPED = {"path=network": tuple(NETWORK_DIGESTS), "path=shipped": tuple(SHIPPED_DIGESTS)}
-"""In the text of an agent with what the package has learnt, and the games for which it was learnt."""
+"""The option that selects the package's own weights, and the games for which it has them."""
 
 SEATED = 4
-"""Most agents that stay ready; each has its own tables."""
+"""Maximum number of agents that stay ready; each has its own tables."""
 
 REMEMBERED = 5000
-"""Most agents' moves whose searches are remembered."""
+"""Maximum number of moves of agents whose searches are remembered."""
 
 
 class GameService:
@@ -87,7 +87,7 @@ class GameService:
 
         The first one is made ready in a thread: whoever looks at the choices may begin soon.
         """
-        if key not in self._prepared:  # once: it takes a second, or the time of a compiler
+        if key not in self._prepared:  # once: it takes a second, or longer if it compiles
             self._prepared[key] = threading.Thread(target=self._prepare, args=(key,), daemon=True)
             self._prepared[key].start()
         return self._ready(key)
@@ -108,7 +108,7 @@ class GameService:
     def play_on(
         self, game_text: str, moves: list[int], agents: list[str | None], seconds: str, once: bool = False
     ) -> list[int]:
-        """The moves, and the agents' moves until a person's turn or the end of the game.
+        """The moves, followed by the agents' moves until a person's turn or the end of the game.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class GameService:
         return played
 
     def _choose(self, rules: Game, key: str, seconds: str, state: State, position: tuple[str | int, ...]) -> int:
-        """A move of an agent; what it tells about its search is remembered."""
+        """A move of an agent; the facts about its search are remembered."""
         player = self._seat(rules, key, seconds)
         player.begin(secrets.randbits(32))
         found = answer(player, state)
@@ -153,7 +153,7 @@ class GameService:
             raise ArenaError(f"{offer.label} does not play this game; choose another opponent.")
         if not self._has_learnt(offer, rules.text.replace(":", "-")):
             raise ArenaError(f"{offer.label} has not been trained here; choose another opponent.")
-        with self._seating.setdefault((rules.text, key), threading.Lock()):  # others do not wait for its compiler
+        with self._seating.setdefault((rules.text, key), threading.Lock()):  # others do not wait for its compilation
             player = self._seated.pop((rules.text, key), None)
             if player is None:
                 text = offer.text.format(seconds=seconds, directory=self._directory, game=rules.text.replace(":", "-"))
@@ -168,7 +168,7 @@ class GameService:
 
 
 def _shipped_for(offer: Offer) -> tuple[str, ...] | None:
-    """The games for which the package has what an agent has learnt; None if it needs nothing of the package."""
+    """The games for which the package has an agent's weights; None if the agent needs none of them."""
     return next((games for option, games in SHIPPED.items() if option in offer.text), None)
 
 

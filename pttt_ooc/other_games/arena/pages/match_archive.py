@@ -18,16 +18,16 @@ from pttt_ooc.other_games.arena.matches.referee import DRAW
 from pttt_ooc.other_games.arena.matches.settings import STANDINGS
 
 DEEPEST = 4
-"""Most levels of folders."""
+"""Maximum levels of folders."""
 
 MOST = 300
-"""Most matches in a list."""
+"""Maximum number of matches in a list."""
 
 LARGEST = 1 << 26
-"""Most bytes of the log of a match."""
+"""Maximum bytes of a match's log."""
 
 LIVE_SECONDS = 600.0
-"""Seconds after its last game for which a match that is not over counts as being played."""
+"""Seconds after its last game for which an unfinished match counts as being played."""
 
 _MATCH = "match.json"
 _ROW = ("agent", "points", "error", "score", "games", "against")
@@ -49,7 +49,7 @@ class MatchArchive:
     def matches(self) -> list[dict[str, Any]]:
         """Name, game, agents, number of games and results of each match, by name; at most :data:`MOST`.
 
-        ``result`` is how many games the first agent won, drew and lost; ``live``: whether more of them are to come.
+        ``result`` is how many games the first agent won, drew and lost; ``live``: whether more games are expected.
         """
         found = []
         for name, place in islice(self._iter_matches(), MOST):
@@ -59,7 +59,7 @@ class MatchArchive:
         return found
 
     def _live(self, place: Path, played: int, games: int) -> bool:
-        """Whether a match has fewer games than it is to have, and had its last one a short while ago."""
+        """Whether a match is unfinished, and had its last game a short while ago."""
         file = place / log.GAMES
         changed = (file if file.exists() else place / _MATCH).stat().st_mtime
         return played < games and time.time() - changed < LIVE_SECONDS
@@ -140,7 +140,7 @@ class MatchArchive:
                     )
                 except (ValueError, KeyError, TypeError):
                     raise ArenaError(
-                        f"{self._public_name(file)} is damaged; pttt arena experiment writes it anew."
+                        f"{self._public_name(file)} is damaged; pttt lab experiment writes it anew."
                     ) from None
         return found
 
@@ -196,7 +196,7 @@ class MatchArchive:
             raise ArenaError(f"{self._public_name(place / log.GAMES)} has a line that is no game.") from None
 
     def _public_name(self, file: Path) -> str:
-        """A file's name on pages, which are no place for the server's directories."""
+        """A file's name on pages, which do not show the server's directories."""
         return file.relative_to(self._directory).as_posix()
 
     def _lines(self, file: Path) -> list[dict[str, Any]]:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from pttt_ooc.other_games.arena.research.solvers.move_ratings import RatingCache
 
 MOVES_PER_HOUR = 20_000
-"""Most moves per address and hour; a whole campus may share one address."""
+"""Maximum moves per address and hour; a whole campus may share one address."""
 
 WATCHED = 8
-"""Most games that are watched at the same time."""
+"""Maximum number of games that are watched at the same time."""
 
 
 class NoAnswerError(PtttError):
@@ -36,7 +36,7 @@ class ArenaState:
     Attributes
     ----------
     service, archive, cache
-        In the process of the answerer; a NoAnswerError says why there is no answer.
+        They run in the answerer's process; a NoAnswerError says why there is no answer.
     watched
         The number of games that are watched now.
     """

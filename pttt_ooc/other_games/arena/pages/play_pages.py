@@ -38,7 +38,7 @@ from pttt_ooc.site.shell.rendering import query, render, render_game, wants_part
 from pttt_ooc.site.shell.shell import Account, UsedShell
 
 LONGEST = 4000
-"""Most letters for the moves in an address."""
+"""Maximum characters for the moves in an address."""
 
 SIDES = {"me": "you", "agent": "the agent", "chance": "drawn by chance"}
 _LABELS = {offer.key: offer.label for offer in AGENTS}
@@ -53,7 +53,7 @@ class AgentGame:
     Attributes
     ----------
     game
-        Its name, with options.
+        The game's name, with options.
     agent
         The key of an agent.
     seconds
@@ -136,7 +136,7 @@ class AgentGame:
 
     @property
     def help(self) -> str:
-        """What has helped the person, for people; empty: nothing."""
+        """What help the person has had, in words; empty: none."""
         return ", ".join(["moves taken back"] * self.back + ["hints"] * (self.hint is not None))
 
     def from_move(self, ply: int) -> str:
@@ -271,7 +271,7 @@ async def move(request: Request, state: UsedState, shell: UsedShell, account: Si
 
 def _page(request: Request, state: ArenaState, account: Account | None, table: AgentGame) -> Response:
     seen, table = seen_at(state, table)
-    addresses = [table.from_move(ply) for ply in range(1, len(table.moves))]  # who goes on there takes moves back
+    addresses = [table.from_move(ply) for ply in range(1, len(table.moves))]  # going on from there takes moves back
     addresses += [table.address(table.moves)] if table.moves else []
     hint = ""
     if table.hint == len(table.moves) and not seen["over"]:
@@ -287,7 +287,7 @@ def _page(request: Request, state: ArenaState, account: Account | None, table: A
 
 
 def seen_at(state: ArenaState, table: AgentGame) -> tuple[Message, AgentGame]:
-    """The position of a game; who has lost, won or drawn it cannot resign any more."""
+    """The position of a game; a resignation counts only while the game is not over."""
     seen = state.service.position(table.game, table.moves)
     return seen, replace(table, resigned=table.resigned and not seen["over"])
 
@@ -317,7 +317,7 @@ def review(
     ply = last if ply is None else ply
 
     def rate(number: int) -> Message:
-        state.spend(request)  # each that is not remembered counts as a move, and is a question of its own
+        state.spend(request)  # each one that is not remembered counts as a move, and is a question of its own
         return state.cache.rating(table.game, table.moves[:number])
 
     try:

@@ -41,7 +41,7 @@ Moves = Annotated[str, Query(max_length=LONGEST)]
 
 @router.get("")
 async def matches() -> Response:
-    """Where games are watched: people shorten addresses."""
+    """Redirect to the games to watch: people shorten addresses."""
     return RedirectResponse("/arena/matches", 307)
 
 
@@ -82,9 +82,9 @@ def watch(
 
 
 def _facts(chosen: dict[str, str], seen: Message, whole: Message, paused: bool, live: bool = False) -> dict[str, Any]:
-    """What the part of the page shows that changes with each move: a position, and where the game is by now.
+    """The facts in the part of the page that changes with each move: a position, and how far the game has got.
 
-    While the game goes on by itself, its moves are no links: each event would have the whole game for each move.
+    While the game goes on by itself, its moves are no links: each event would repeat the whole game for each move.
     """
     fields = {**chosen, **({"moves": join_moves(whole["moves"])} if whole["moves"] else {})}
     agents = [_LABELS[chosen["one"]], _LABELS[chosen["other"]]]

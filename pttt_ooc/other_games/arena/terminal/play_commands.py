@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from pttt_ooc.options import JsonOption
+from pttt_ooc.other_games.arena.options import AgentArgument, GameOption
 
 if TYPE_CHECKING:
     from pttt_ooc.other_games.arena.agents.base import Agent
     from pttt_ooc.other_games.arena.games.base import Game
     from pttt_ooc.pipeline.show.dialogue import Dialogue
-
-GameOption = Annotated[
-    str, typer.Option("--game", help="A game, with its options after a colon, such as ultimate:open.")
-]
-AgentArgument = Annotated[
-    str, typer.Argument(metavar="AGENT", help="An agent with its options, such as alphabeta:heur=3,depth=2.")
-]
 
 
 _HELP = "Type a move as the agent's moves are shown. q ends the game."

@@ -63,7 +63,7 @@ class BeforeTournament:
     sign
         The file that its worker touches.
     frozen
-        Returns practice as it was when its results were frozen, if somebody is to see no more; else None.
+        Returns practice as it was when its results were frozen, for an account that may see no more; else None.
     """
 
     begins: float | None
@@ -75,7 +75,7 @@ class BeforeTournament:
     frozen: Callable[[Account | None], PracticeReader | None] = lambda account: None
 
     def seen_by(self, account: Account | None) -> PracticeSnapshot | None:
-        """Practice, as somebody may see it."""
+        """Practice, as an account may see it."""
         reader = self.frozen(account) or self.practice
         return reader.snapshot() if reader else None
 
@@ -96,7 +96,7 @@ class TournamentPages:
     everything
         Whether everybody sees what bots printed and how they failed; else only a bot's own team.
     before
-        What there is before the tournament; None: nothing.
+        What the pages show before the tournament; None: nothing.
     base
         The beginning of the addresses of its pages.
     """
@@ -152,7 +152,7 @@ Ply = Annotated[int | None, Query(ge=0, le=10**6)]
 Name = Annotated[str, PathParameter(pattern=r"^[A-Za-z0-9_-]{1,300}$")]
 Key = Annotated[str, PathParameter(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,80}$")]
 LATEST = 8
-"""Matches that the standings list, and over which changes of places are told."""
+"""Matches that the standings list, and over which they show changes of places."""
 _COLUMNS: dict[str, Column[Overall]] = {
     "place": Column("Place", lambda one: one.place, text=True),
     "team": Column("Team", lambda one: fold_text(one.name), text=True),
@@ -183,7 +183,7 @@ def part_of(
 
 
 def templates() -> Part:
-    """The same without a tournament: templates and files for other ones."""
+    """The part without a tournament: templates and files for other parts."""
     return Part(
         name="extreme",
         directory=Path(__file__).parent,

@@ -38,7 +38,7 @@ LOBBY = "/extreme/play"
 HEADING = "Extreme tic-tac-toe"
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False, prefix=LOBBY)
 RATED_PER_HOUR = 20_000
-"""Most moves per address and hour that are rated; a whole campus may share one address."""
+"""Maximum moves per address and hour that are rated; a whole campus may share one address."""
 
 GAME = "extreme"
 """The name of the game in the arena, whose agents rate moves."""
@@ -72,7 +72,7 @@ class PlayPages:
     Attributes
     ----------
     games, cache
-        In the process that runs the bots; a NoGameError says why there is no answer.
+        They run in the process that runs the bots; a NoGameError says why there is no answer.
     owner
         Who plays.
     rated
@@ -152,7 +152,7 @@ async def begin(request: Request, pages: UsedPlay, shell: UsedShell, account: Si
 
 
 def _opening(text: str) -> list[Cell]:
-    """The cells of a text such as ``[[0, 4, 4], [1, 3, 3]]``; 400 if it is none."""
+    """The cells of a text such as ``[[0, 4, 4], [1, 3, 3]]``; 400 if it is no such list."""
     try:
         return _CELLS.validate_json(text[:4000] or "[]")
     except ValidationError:
@@ -179,7 +179,7 @@ async def _await_state(pages: PlayPages, method: str, *arguments: Any) -> State:
 
 @router.get("/{game}/review")
 def review(request: Request, pages: UsedPlay, account: Signed, game: GameNumber, ply: Ply = None) -> Response:
-    """A game that is over after `ply` moves, with what each move lost; default: at its end."""
+    """A finished game after `ply` moves, with what each move lost; default: at its end."""
     return _review(request, pages, account, pages.games.state(pages.player(account), game), ply)
 
 
@@ -198,7 +198,7 @@ async def move(request: Request, pages: UsedPlay, shell: UsedShell, account: Sig
     cell = cell_of(int(square)) if _is_number(square) else read_move(fields.get("typed", ""))
     if cell is None or not _is_number(ply):
         raise HTTPException(400, "Choose a cell of the board, or type big board, row and column, such as (0, 4, 4).")
-    # The script shows the mark already, and many a bot answers at once.
+    # The script shows the mark already, and many bots answer at once.
     state = await _await_state(pages, "move", owner, game, int(ply), cell, AT_ONCE if wants_part(request) else 0.0)
     if any(tuple(made) != cell for _, made, *_ in state["moves"][int(ply) :][:1]):
         sentence = f"Move {int(ply) + 1} of this game has been made already; nothing has changed."
@@ -234,7 +234,7 @@ def shared_game(request: Request, pages: UsedPlay, account: Signed, game: GameNu
 async def act(
     request: Request, pages: UsedPlay, shell: UsedShell, account: Signed, game: GameNumber, act: Act
 ) -> Response:
-    """Resign, which the log says; have the value of a best move shown, which marks the game; or end it for nothing."""
+    """Resign, which the log records; show the value of a best move, which marks the game; or end it unfinished."""
     fields = await own_form(request, shell)
     owner = pages.player(account)
     if act == "hint":

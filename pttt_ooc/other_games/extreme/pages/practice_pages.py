@@ -23,7 +23,7 @@ from pttt_ooc.site.shell.shell import Account
 
 router = APIRouter()
 SINCE = 24 * 3600.0
-"""Seconds over which changes of ranks are told."""
+"""Seconds over which changes of ranks are shown."""
 _COLUMNS: dict[str, Column[PracticeBot]] = {
     "rank": Column("Rank", lambda bot: None if bot.points is None else -bot.points, text=True),
     "bot": Column("Bot", lambda bot: fold_text(bot.name), text=True),

@@ -91,7 +91,7 @@ S = TypeVar("S", bound=MatchesSnapshot)
 
 
 class Reader(ABC, Generic[S]):
-    """What a directory holds, which may begin later.
+    """Reads a tournament or a practice league, which may begin later.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pttt_ooc.other_games.arena.research.solvers.move_ratings import RatingCache
 
 NICE = 10
-"""Priority of the bots, as of people who wait, among the processes of the machine: matches that count come first."""
+"""The niceness of the bots among the processes of the machine: people wait, but matches that count come first."""
 _MOST_HERE = 2  # games at the same time on one's own machine
 
 
@@ -50,7 +50,7 @@ def _cache() -> RatingCache:
 
 @contextmanager
 def answers_about(opponents: Opponents, most: int, directory: Path) -> Iterator[AnswersByKind]:
-    """The answers about games against some opponents; which are kept in `directory`.  At the end, games end."""
+    """The answers about games against some opponents; `directory` keeps the games.  At the end, all games end."""
     os.nice(max(0, NICE - os.nice(0)))
     with closing(BotGames(opponents, most, directory)) as games:
         yield answers_of(games)

@@ -35,15 +35,15 @@ class BotGame:
     find
         Reads the bot, which may take a while; it raises a PtttError if there is none.
     side
-        The person's: 0 plays x and begins, 1 plays o.
+        The person's side: 0 plays x and begins, 1 plays o.
     conditions
         How the bot is run.
     opening
-        Moves that are made before: the bot is told them, and asked for none of them.
+        Moves that are made first: the bot is told them, and asked for none of them.
     hints
         Whether the person had hints for these moves.
     changed
-        Called with the game, in any thread, when there is something new in it to be kept.
+        Called with the game, in any thread, when it has changed and must be kept.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class BotGame:
             self._changed.notify_all()
 
     def forget(self) -> None:
-        """Tell of no further change."""
+        """Report no further changes."""
         with self._changed:
             self._tell_changed = lambda game: None
 

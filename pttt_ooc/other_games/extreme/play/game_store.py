@@ -1,7 +1,7 @@
 """People's games against bots in a database, so that they outlive the server: each person's latest, and shared ones.
 
-The database is made when the first game is written, and no game fails with it: that it cannot be used is one line in
-the log.
+The database is made when the first game is written.  If it cannot be used, games go on, and the log has one line about
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pttt_ooc.site.play.game_store import GameRow, GameStore
 log = logging.getLogger("pttt.extreme.play")
 FILE = "botgames.sqlite"
 MOST_SHARED = 1000
-"""Most shared games that are kept, of at most 162 moves each; the oldest go first."""
+"""Maximum number of shared games that are kept, of at most 162 moves each; the oldest go first."""
 _MOST_OF_VISITORS = 1000  # people here have accounts, or are the one at this machine
 _TOGETHER_SECONDS = 0.2  # a move and its answer are written together, after both
 _UNUSABLE = "Games cannot be shared on this server at the moment: the file that keeps them cannot be used."
@@ -60,7 +60,7 @@ class BotGameStore:
     directory
         Where :data:`FILE` is made.
     most
-        Most people whose latest game is kept; those that were changed first go first.
+        Maximum number of people whose latest game is kept; the games that changed longest ago go first.
     """
 
     def __init__(self, directory: Path, most: int) -> None:
@@ -80,7 +80,7 @@ class BotGameStore:
         Raises
         ------
         ExtremeError
-            If the file cannot be used; so do the methods.
+            If the file cannot be used; the methods raise it too.
         """
         try:
             with self._opening:
@@ -98,7 +98,7 @@ class BotGameStore:
     # The latest game of each person
 
     def keep(self, owner: str, state: Callable[[], State]) -> None:
-        """Have a game written, as it is then, in the place of the person's former one; nothing after `stop_keeping`."""
+        """Have a game written soon, as it is then, over the person's former one; do nothing after `stop_keeping`."""
         with self._news:
             if self._closed:
                 return

@@ -23,7 +23,7 @@ _WITH_MOVES = "The server was started again; the moves so far are kept."
 
 @dataclass(frozen=True)
 class _Game:
-    """A game; one of before the server was started has no `game`, but what was kept of it: nobody can move in it."""
+    """A game; one from before the server was started has no `game`, only what was kept of it, and takes no moves."""
 
     number: str
     opponent: str
@@ -49,8 +49,8 @@ class _Game:
 
 
 class BotGames:
-    """The games of all people, for one thread that asks; what is :class:`~pttt_ooc.site.service.answerer.Later`, for
-    more.
+    """The games of all people.  One thread calls the methods; each :class:`~pttt_ooc.site.service.answerer.Later` may
+    run in another.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ class BotGames:
     def __init__(self, opponents: Opponents, most: int, directory: Path) -> None:
         self._opponents, self._most, self._store = opponents, most, BotGameStore(directory, _KEPT)
         self._games: dict[str, _Game] = {}  # by person, the latest last
-        self._ending: list[BotGame] = []  # games that may have a process still
+        self._ending: list[BotGame] = []  # games that may still have a process
 
     def choices(self, owner: str) -> list[dict[str, str]]:
         """The bots that a person may play against."""
         return [vars(choice) for choice in self._opponents.choices(owner)]
 
     def begin(self, owner: str, opponent: str, side: int, opening: Sequence[Sequence[int]] = ()) -> str:
-        """Begin a game, which ends the person's former one; returns its number, which nobody can guess.
+        """Begin a game, which ends the person's former one; returns its number, which cannot be guessed.
 
         Raises
         ------
@@ -131,9 +131,9 @@ class BotGames:
         return {**facts, **(found.kept if found.game is None else found.game.state())}
 
     def share(self, owner: str, number: str, shared: bool) -> None:
-        """Let everybody who knows the number of a finished game see it, or nobody any more, also after a restart.
+        """Share a finished game with everybody who knows its number, or stop sharing it; a restart changes neither.
 
-        What the bot printed, and how it failed, is the team's and not shared.
+        What the bot printed and how it failed belongs to the team, and is not shared.
         """
         if not shared:
             self._store.stop_sharing(owner, number)
@@ -149,7 +149,7 @@ class BotGames:
         return self._store.shared_state(number)
 
     def change(self, owner: str, number: str, seen: str, seconds: float) -> Later:
-        """The state as soon as it differs from what was seen, or after some seconds.
+        """The state as soon as it differs from the one that was seen, or after some seconds.
 
         Parameters
         ----------

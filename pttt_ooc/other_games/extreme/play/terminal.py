@@ -19,7 +19,7 @@ def play_game(bot: BotProgram, side: int, conditions: Conditions, dialogue: Dial
     Parameters
     ----------
     side
-        The person's: 0 plays x and begins, 1 plays o.
+        The person's side: 0 plays x and begins, 1 plays o.
 
     Returns
     -------

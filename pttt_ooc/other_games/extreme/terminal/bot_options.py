@@ -9,13 +9,22 @@ import typer
 if TYPE_CHECKING:
     from pttt_ooc.other_games.extreme.bot_process import Conditions
 
-TimeOption = Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="Seconds for each move.")]
-LoadOption = Annotated[float, typer.Option(min=0.1, metavar="SECONDS", help="For starting a bot.")]
-MemoryOption = Annotated[int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.")]
+_HEADING = "How bots run"
+TimeOption = Annotated[
+    float, typer.Option(min=0.001, metavar="SECONDS", help="Seconds for each move.", rich_help_panel=_HEADING)
+]
+LoadOption = Annotated[
+    float, typer.Option(min=0.1, metavar="SECONDS", help="Seconds for starting a bot.", rich_help_panel=_HEADING)
+]
+MemoryOption = Annotated[
+    int, typer.Option(min=64, metavar="MB", help="Memory that a bot may have.", rich_help_panel=_HEADING)
+]
 PythonOption = Annotated[
     str,
     typer.Option(
-        metavar="VERSION", help="The version of Python that bots are written in: 2, 3, or guess, which tries both."
+        metavar="VERSION",
+        help="The version of Python that bots are written in: 2, 3, or guess, which tries both.",
+        rich_help_panel=_HEADING,
     ),
 ]
 LibraryOption = Annotated[
@@ -23,7 +32,12 @@ LibraryOption = Annotated[
     typer.Option(metavar="NAME", help="A library that bots may import besides numpy, pandas and sklearn; repeatable."),
 ]
 SandboxOption = Annotated[
-    bool, typer.Option("--sandbox/--no-sandbox", help="Shut bots in; without, run only files that you trust.")
+    bool,
+    typer.Option(
+        "--sandbox/--no-sandbox",
+        help="Shut bots in; without, run only files that you trust.",
+        rich_help_panel=_HEADING,
+    ),
 ]
 
 
@@ -52,7 +66,7 @@ class BotOptions(NamedTuple):
 
 
 def checked_version(text: str) -> str:
-    """The value of ``--python``; an ExtremeError if it is none."""
+    """The value of ``--python``; an ExtremeError if it is no version."""
     from pttt_ooc.other_games.extreme.bot_programs import PYTHONS
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 

@@ -15,20 +15,9 @@ import typer
 
 from pttt_ooc.disk.outputs import check_output
 from pttt_ooc.errors import on_one_line
-from pttt_ooc.extras import extra
-from pttt_ooc.options import (
-    DATA,
-    BrowserOption,
-    DataOption,
-    ForceOption,
-    HostOption,
-    JsonOption,
-    PortOption,
-    group,
-    spread,
-)
+from pttt_ooc.options import ForceOption, JsonOption, group, spread
 from pttt_ooc.other_games.extreme.terminal.bot_options import BotOptions, LibraryOption
-from pttt_ooc.other_games.extreme.wing import pages
+from pttt_ooc.site.service.wing import Pages
 
 if TYPE_CHECKING:
     from pttt_ooc.other_games.extreme.bot_process import Conditions
@@ -38,33 +27,17 @@ if TYPE_CHECKING:
 
 BotArgument = typer.Argument(metavar="BOT", help="A file like team39.py, or a bot of ours: random, alphabeta, strong.")
 
-extreme = group("The Extreme TicTacToe tournament: matches between bots in files, and a league.")
+extreme = group("Extreme TicTacToe: matches between bots, a tournament, a league.")
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Give the commands to the command line."""
-    extreme.command(epilog="Example: pttt extreme perft --depth 5 --moves 0.4.4,1.3.3")(perft)
+    """Add the commands to the command line."""
     extreme.command(epilog="Example: pttt extreme match team39.py strong --time-limit 24 --json")(spread(match))
     extreme.command(epilog="Example: pttt extreme play team39.py --terminal")(spread(play))
     extreme.command(epilog="Example: pttt extreme check team39.py")(spread(check))
     extreme.command(epilog="Example: pttt extreme kit --output extreme_kit.py")(kit)
     extreme.command(epilog="Example: pttt extreme tournament handed-in --time-limit 24 --seed 2019")(spread(tournament))
-    extreme.command(epilog="Example: pttt extreme serve handed-in/tournament")(serve)
     app.add_typer(extreme, name="extreme")
-
-
-def perft(
-    depth: Annotated[int, typer.Option(min=0, max=20, help="Moves of each sequence.")] = 4,
-    moves: Annotated[
-        str,
-        typer.Option(metavar="M,M,...", help="Moves made first: BIG.ROW.COLUMN, or 81*BIG+9*ROW+COLUMN."),
-    ] = "",
-    as_json: JsonOption = False,
-) -> None:
-    """Count the sequences of moves of a length: they check the rules, and the speed of the kernels."""
-    from pttt_ooc.other_games.arena.terminal.commands import perft as of_arena
-
-    of_arena("extreme", depth, moves, as_json=as_json)
 
 
 def match(
@@ -124,50 +97,48 @@ def play(
     bots: BotOptions,
     side: Annotated[
         str | None,
-        typer.Option(metavar="x|o", help="What you play, for --terminal; x begins.  [default: x]"),
+        typer.Option(metavar="x|o", help="What you play; x begins.  [default: x]"),
     ] = None,
-    terminal: Annotated[bool, typer.Option("--terminal", help="Play on the terminal; no pages are served.")] = False,
+    terminal: Annotated[
+        bool, typer.Option("--terminal", help="Play here; without, it is `pttt web --bot BOT`, until 0.3.0.")
+    ] = False,
     log: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A file to write the whole game to, as JSON; for --terminal."),
+        Path | None, typer.Option(metavar="FILE", help="A file to write the whole game to, as JSON.")
     ] = None,
     force: ForceOption = False,
-    data: DataOption = DATA,
-    host: HostOption = "127.0.0.1",
-    port: PortOption = 0,
-    browser: BrowserOption = True,
 ) -> None:
-    """Play against a bot, in a browser or on the terminal; your moves are big board, row and column.
+    """Play against a bot on the terminal; your moves are big board, row and column.
 
-    The bot runs as in a match, with its time limit; you have all the time you want.  In the browser the file is read
-    again for each game, so that a change of it plays at once, and bots of ours can be played too.
+    The bot runs as in a match, with its time limit; you have all the time you want.
     """
-    from dataclasses import asdict, replace
-
-    from pttt_ooc.other_games.extreme.bot_programs import read_program
-    from pttt_ooc.other_games.extreme.bot_version import settle_version
     from pttt_ooc.other_games.extreme.walls import ExtremeError
 
     # What can be refused is refused before the bot runs.
     conditions = bots.conditions()
     if side not in (None, "x", "o"):
         raise ExtremeError(f"--side {side} is no side; say x, which begins, or o.")
-    if not terminal and (side or log or force):
-        raise ExtremeError("In the browser you choose your side there; --side, --log and --force are for --terminal.")
     if log is not None:
         check_output(log, [opponent], force=force)
-    bots.check_walls()
-    # The bot is tried here, so that warnings about its version come before the first game.
-    bot = settle_version(read_program(opponent, bots.sandbox, bots.python), conditions)
-    _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
-    if terminal:
-        raise typer.Exit(_play_here(bot.program, "xo".index(side or "x"), conditions, log))
-    # In the browser: the local server has the pages, and a process of its own answers for the bot.
-    with extra("course", "`pttt extreme play`"):
-        from pttt_ooc.site.service.local_server import serve as served
-        from pttt_ooc.site.service.wing import Pages
+    bot = _settle(opponent, bots, conditions)
+    raise typer.Exit(_play_here(bot, "xo".index(side or "x"), conditions, log))
+
+
+def bot_pages(opponent: Path, bots: BotOptions, data: Path) -> Pages:
+    """The pages on which people play against a bot; a process of its own answers for it.
+
+    The file is read again for each game, so that a change of it plays at once, and bots of ours can be played too.
+
+    Raises
+    ------
+    PtttError
+        If the bot cannot be run: it is tried here, so that warnings about its version come before the first game.
+    """
+    from dataclasses import asdict, replace
+
+    conditions = bots.conditions()
+    _settle(opponent, bots, conditions)
     facts = json.dumps(asdict(replace(conditions, python=bots.python)))
-    pages = Pages(
+    return Pages(
         name="extreme",
         what="The game",
         title="Extreme TicTacToe",
@@ -178,8 +149,19 @@ def play(
             facts,
             str(data.resolve()),
         ),
+        page=PLAY_PAGE,
     )
-    served([pages], host, port, PLAY_PAGE if browser else None, home=PLAY_PAGE)
+
+
+def _settle(opponent: Path, bots: BotOptions, conditions: Conditions) -> BotProgram:
+    """The bot, once it is known which version of Python runs it."""
+    from pttt_ooc.other_games.extreme.bot_programs import read_program
+    from pttt_ooc.other_games.extreme.bot_version import settle_version
+
+    bots.check_walls()
+    bot = settle_version(read_program(opponent, bots.sandbox, bots.python), conditions)
+    _complain("\n".join(f"{bot.program.name}: {told}" for told in bot.warnings))
+    return bot.program
 
 
 PLAY_PAGE = "/extreme/play"
@@ -382,15 +364,3 @@ def tournament(
         print(json.dumps(display.as_json(played.record, tables)))
     else:
         display.show(played.record, tables)
-
-
-def serve(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Directory of a tournament.")],
-    host: HostOption = "127.0.0.1",
-    port: PortOption = 0,
-    browser: BrowserOption = True,
-) -> None:
-    """Show a tournament in a browser: standings, matches move by move, what teams can learn from theirs."""
-    with extra("course", "`pttt extreme serve`"):
-        from pttt_ooc.site.service.local_server import serve as served
-    served([pages(directory)], host, port, "/extreme/standings" if browser else None)

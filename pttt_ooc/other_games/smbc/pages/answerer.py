@@ -1,4 +1,4 @@
-"""The answerer of the pages on secret goals: rounds and positions of a solved match, and the attempts of its bot."""
+"""The answerer of the pages on secret goals: rounds and positions of a solved match, and the moves of its bot."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SolutionAnswers(AnswersByKind):
         return {**asdict(seen), "outcome": place.outcome, "iterations": iterations}
 
     def chances(self, scores: list[int], squares: list[int], goal: int) -> list[tuple[int, float]]:
-        """See :class:`~pttt_ooc.other_games.smbc.match_play.Bot`, as the other methods."""
+        """See :class:`~pttt_ooc.other_games.smbc.match_play.Bot`, also for the methods below."""
         return [*self.bot.chances(_pair(scores), tuple(squares), goal).items()]
 
     def beliefs(self, scores: list[int], squares: list[int], player: int) -> list[float] | None:

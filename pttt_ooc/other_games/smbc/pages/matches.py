@@ -42,7 +42,7 @@ class MatchRow(GameRow):
     changes
         The number of changes.
     first
-        The first player to move in the first round.
+        Who moves first in the first round.
     result
         The winner; None while the match goes on.
     hinted
@@ -101,7 +101,7 @@ class Matches:
         Parameters
         ----------
         first
-            The first player to move in the first round; None: drawn by chance.
+            Who moves first in the first round; None: drawn at random.
 
         Raises
         ------
@@ -153,7 +153,7 @@ class Matches:
         return self._seat(self.store.row(owner, id), number)
 
     def shared_seat(self, id: str, number: int | None = None) -> Seat:
-        """As :meth:`seat`, of a match that its owner has shared, for everybody."""
+        """Like :meth:`seat`, for everybody, of a match that its owner has shared."""
         return self._seat(self.store.find_shared(id), number)
 
     def _seat(self, row: MatchRow, number: int | None) -> Seat:

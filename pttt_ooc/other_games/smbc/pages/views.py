@@ -170,7 +170,7 @@ class Seat:
     shared
         Whether everybody who knows its link may see the match.
     hints
-        What the person has asked for: with which probability the solution would take each free square in their place.
+        The hint that the person asked for: the probability with which the solution would take each free square.
     helped
         Whether they have asked for a hint in this match.
     """
@@ -203,7 +203,7 @@ def seat_of(
     bot
         The bot; None if the solution has changed since the match began.
     number
-        Of the round that is shown; None: the last one.
+        The number of the round to show; None: the last one.
     """
     number = number or len(match.rounds)
     now = match.rounds[number - 1]
@@ -235,7 +235,7 @@ def seat_of(
 
 
 def _view(now: Round) -> ExploreAddress:
-    """The round on the page Explore, where the first player to move comes first."""
+    """The round on the page Explore, where the player who moves first comes first."""
     return ExploreAddress(*now.scores, now.goals[now.first], now.goals[1 - now.first], now.squares, None)
 
 

@@ -13,25 +13,22 @@ from typing import Annotated, Any
 
 import typer
 
+from pttt_ooc.disk.numbers import gap
 from pttt_ooc.errors import ConfigError
-from pttt_ooc.extras import check_extra, extra
+from pttt_ooc.extras import check_extra
 from pttt_ooc.options import (
-    BrowserOption,
-    HostOption,
     JsonOption,
     OutputDirectoryOption,
-    PortOption,
     ThreadsOption,
     group,
 )
-from pttt_ooc.other_games.smbc.wing import pages
 from pttt_ooc.pipeline.show.tables import print_facts, print_table
 from pttt_ooc.types import Algorithm
 
 DATA = Path("data/smbc")
 SolutionArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a solved match.")]
 
-smbc = group("Tic-tac-toe with secret goals: solve the match, and respond to its solution.")
+smbc = group("Tic-tac-toe with secret goals: solve and play the match.")
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -43,7 +40,6 @@ def add_commands(app: typer.Typer) -> None:
     smbc.command(epilog="Example: pttt smbc study data/smbc --json")(study)
     smbc.command(epilog="Example: pttt smbc explore data/smbc --scores 4-4")(explore)
     smbc.command(epilog="Example: pttt smbc play data/smbc")(play)
-    smbc.command(epilog="Example: pttt smbc serve data/smbc")(serve)
     app.add_typer(smbc, name="smbc")
 
 
@@ -51,7 +47,10 @@ def solve(
     output: OutputDirectoryOption = DATA,
     winning_score: Annotated[int, typer.Option(help="The points that win the match.")] = 5,
     maximum_subgame_exploitability: Annotated[
-        float, typer.Option(help="A round is solved when its two best responses gain no more than this together.")
+        float,
+        typer.Option(
+            help="A round is solved when its NashConv is at most this: what both best responses gain together."
+        ),
     ] = 5e-7,
     check_exploitability_every: Annotated[int, typer.Option(help="Iterations between two checks.")] = 10,
     algorithm: Annotated[Algorithm | None, typer.Option(help="The update rule.  [default: sapdcfr+]")] = None,
@@ -137,12 +136,12 @@ def best_response(
     print(f"the second player wins                             {found['second_player_wins']:.6%}")
     print(f"a perfect first player gets                        {found['best_response_first']:.9f}")
     print(f"a perfect second player gets                       {found['best_response_second']:.9f}")
-    print(f"exploitability of the match                        {found['exploitability']:.3g}")
+    print(f"NashConv, the sum of what both gain                {gap(found['exploitability'])}")
     print(f"most is lost to an opponent with the goal          {found['worst_goal']}")
     print(f"most is lost at the scores                         {found['worst_scores']}")
-    print("\nscores      value    exploitability")
+    print("\nscores      value    NashConv")
     for scores, facts in sorted(found["rounds"].items()):
-        print(f"{scores}  {facts['value']:+.7f}    {facts['exploitability']:.3g}")
+        print(f"{scores}  {facts['value']:+.7f}    {gap(facts['exploitability'])}")
 
 
 def simulate(
@@ -219,18 +218,18 @@ def study(
     rounded = found["rounding"]
     print_facts(
         [
-            ("exploitability of the match", f"{rounded['solution']:.3g}"),
-            ("with the most likely move everywhere", f"{rounded['most_likely']:.3g}"),
-            (f"with the best of {draws + 1} roundings of each round", f"{rounded['best']:.3g}"),
+            ("NashConv of the match", gap(rounded["solution"])),
+            ("with the most likely move everywhere", gap(rounded["most_likely"])),
+            (f"with the best of {draws + 1} roundings of each round", gap(rounded["best"])),
             ("rounds that lose less than 1e-6 so", ", ".join(rounded["pure_rounds"]) or "none"),
         ]
     )
     print()
     moves = [
-        (f"{row['epsilon']:g}", f"{row['decay']:g}", f"{row['exploitability']:.3g}", row["reached"], row["mixed"])
+        (f"{row['epsilon']:g}", f"{row['decay']:g}", gap(row["exploitability"]), row["reached"], row["mixed"])
         for row in found["small_moves"]
     ]
-    print_table(("bonus", "decay", "exploitability", "infosets reached", "with more than one move"), moves)
+    print_table(("bonus", "decay", "NashConv", "infosets reached", "with more than one move"), moves)
 
 
 def explore(
@@ -268,18 +267,3 @@ def play(directory: SolutionArgument = DATA) -> None:
     from pttt_ooc.pipeline.show.dialogue import Dialogue
 
     raise typer.Exit(played(SolutionBot(load(directory)), directory, Dialogue()))
-
-
-def serve(
-    directory: SolutionArgument = DATA,
-    host: HostOption = "127.0.0.1",
-    port: PortOption = 0,
-    browser: BrowserOption = True,
-) -> None:
-    """Play against the solution, and explore it, in the browser.
-
-    Matches are kept in DIR/matches.sqlite.
-    """
-    with extra("course", "`pttt smbc serve`"):
-        from pttt_ooc.site.service.local_server import serve as served
-    served([pages(directory)], host, port, "/smbc/play" if browser else None)

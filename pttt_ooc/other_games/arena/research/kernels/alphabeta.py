@@ -1,8 +1,8 @@
 """Alpha-beta as strong programs do it, for any rules with heuristics: :func:`search_kernel` makes the kernel.
 
-Iterative deepening by single plies; a transposition table that prefers deep entries; moves in the order table, killers,
-history; principal variation search; late moves are first searched to a smaller depth; positions near the leaves whose
-value is far beyond the window are given up; at the leaves, moves that win something are followed (quiescence).  The
+Iterative deepening by single plies; a transposition table that prefers deep entries; moves ordered by table, killers
+and history; principal variation search; late moves are first searched to a smaller depth; positions near the leaves
+whose value is far beyond the window are pruned; at the leaves, moves that win something are followed (quiescence).  The
 module of the evaluation says how late moves are reduced, and what is far.  Values are to the player to move; a win
 counts less the later it comes.
 """
@@ -35,7 +35,7 @@ class Work(NamedTuple):
         moves that have refuted something at this level.  Then the history: how much the moves of each player have
         refuted.  Then the transposition table: for each slot a key, and the packed entry of the position.
     weights
-        int16: of a learnt evaluation; empty for others.
+        int16: the weights of a learnt evaluation; empty for others.
     """
 
     memory: Any
@@ -55,7 +55,7 @@ class Layout(NamedTuple):
         Words of the last level, which has no use for killers: the best move at the root so far, and the value of a
         draw to player 0.
     history, table
-        Where history and table begin.
+        Where the history and the table begin.
     """
 
     moves: int
@@ -241,7 +241,7 @@ def _move_order(rules: ModuleType, values: ModuleType) -> tuple[Any, Any, Any]:
     @bare_kernel
     def record_cutoff(work, level, move, depth):
         """Record a move that caused a cut-off, in the killers and the history."""
-        # Deep cut-offs spare more nodes, and count for more in the history.  The newest killer comes first.
+        # Deep cut-offs save more nodes, and count for more in the history.  The newest killer comes first.
         row = level * at.row
         work.memory[at.history + work.memory[row + PLAYER] * rules.MOVES + move] += depth * depth
         if work.memory[row + at.killers] != move:
@@ -280,7 +280,7 @@ def _principal_variation(rules: ModuleType, values: ModuleType) -> Any:
         if enough and level > 0:
             control[CUT] = 1
             return value
-        # Near the leaves, a position far beyond the window is given up.
+        # Near the leaves, a position far beyond the window is pruned.
         enough, value = beyond(work, level, depth, alpha, beta, heuristic, control)
         if enough:
             control[CUT] = 1

@@ -1,11 +1,11 @@
 """A strong player of Extreme TicTacToe: iterative deepening of alpha-beta, with a table; bonus moves are always
 searched.
 
-Values are to the player to move.  A finished game is worth ``WIN`` less its moves, a drawn one the difference of the
-points.  An unfinished one is valued as if small boards were won by chance: in each, both players mark empty cells as in
-a draw from a hat, which gives both players' chances to win it, and these, multiplied along the lines of a big board,
-their chances to win the game.  To be on move is worth ``TEMPO_VALUE``: without it, a position would be worth more after
-an odd number of moves searched than after an even one.
+Values are to the player to move.  A game that is won is worth ``WIN`` less its moves, a drawn one ``POINT_VALUE`` for
+each point of difference.  An unfinished one is valued as if small boards were won by chance: both players mark empty
+cells at random.  This gives both players' chances to win each small board; multiplied along the lines of a big board,
+these give their chances to win the game.  Having the move is worth ``TEMPO_VALUE``: without it, a position would be
+worth more after an odd number of moves searched than after an even one.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from pttt_ooc.other_games.arena.kernels.state_words import DRAW, FIRST, KEY, PLA
 
 WIN = np.int64(1_000_000)
 DECIDED = np.int64(900_000)
-"""Values from here up mean that the game is won, whatever happens."""
+"""From this value on, the game is won whatever happens."""
 LINE_VALUE, POINT_VALUE = 6000.0, 25.0
-"""What a certain line and a certain point of a small board are worth; a drawn game, 25 for each point of difference."""
+"""What a certain line and a certain point of a small board are worth; in a drawn game, each point of difference."""
 TEMPO_VALUE = np.int64(900)
-"""What it is worth to be on move: chosen so that searches of odd and of even depth agree on average."""
+"""What having the move is worth: chosen so that searches of odd and of even depth agree on average."""
 
 NODES, STOPPED, DEADLINE, REACHED, VALUE, MOVE, LIMIT, CLOCK = range(8)
 """Words of `control`: positions visited; whether the search was ended; the time in nanoseconds at which to end it; the
@@ -51,7 +51,7 @@ _ZERO, _ONE = np.int64(0), np.int64(1)  # not literals: a recursive kernel must 
 
 @in_tree_kernel
 def fill_chances(chances):
-    """Write both players' chances to win a small board, if they mark empty cells as in a draw from a hat.
+    """Write both players' chances to win a small board, if they mark empty cells at random.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _evaluate(state, chances, own):
     Parameters
     ----------
     own
-        float32, shape (2, 9): room to work in.
+        Scratch: float32, shape (2, 9).
     """
     value = 0.0
     for big in range(2):
@@ -241,7 +241,7 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
     deepest
         Depth of the last search.
     states, moves, scores
-        int64, shapes (LENGTH + 2, WORDS), (LENGTH + 2, WIDTH) twice: room to work in.
+        Scratch: int64, shapes (LENGTH + 2, WORDS), (LENGTH + 2, WIDTH) twice.
     table
         int64, shape (a power of two, 2): values of positions; valid for the whole game.
     history
@@ -249,17 +249,17 @@ def choose(state, deepest, states, moves, scores, table, history, chances, own, 
     chances
         See :func:`fill_chances`.
     own
-        float32, shape (2, 9): room to work in.
+        Scratch: float32, shape (2, 9).
     control
         int64, shape (8,): DEADLINE, LIMIT and CLOCK are read, the rest is written.
     """
-    # The root, and any legal move in case that no search comes to its end.
+    # The root, and any legal move in case no search is completed.
     for word in range(WORDS):
         states[0, word] = state[word]
     legal(state, moves[0])
     best, control[MOVE] = moves[0, 0], moves[0, 0]
     control[NODES] = control[STOPPED] = control[REACHED] = control[VALUE] = 0
-    # The history of former moves fades: it is of positions that are less and less alike.
+    # The history of former moves fades, as positions become less and less alike.
     for player in range(2):
         for move in range(history.shape[1]):
             history[player, move] //= 8

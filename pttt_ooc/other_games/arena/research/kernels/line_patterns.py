@@ -153,7 +153,7 @@ def patterns(rules: ModuleType) -> PatternKernels:
             else:
                 targets[n] = (1 - rates[2]) * logistic(sums[n + 2]) + rates[2] * targets[n + 2]
         # Forward: the game is played again, and `counts` follows how often each pattern is on the board, as each player
-        # sees it.  `seen` lists patterns that have come.
+        # sees it.  `seen` lists patterns that have occurred.
         counts = np.zeros((2, PATTERNS), np.int64)
         seen = np.empty((2, 8 * LENGTH * len(made)), np.int64)
         size = np.zeros(2, np.int64)
@@ -198,8 +198,7 @@ def patterns(rules: ModuleType) -> PatternKernels:
         state = start.copy()
         for _ in range(games):
             state[:] = start
-            # Both players' sums follow the moves; kept is the one of the player who moves, for the position after the
-            # move.
+            # Both players' sums follow the moves; the mover's sum is kept, for the position after the move.
             totals[:] = weights[CONSTANT]
             while state[RESULT] == UNFINISHED:
                 move = rules.explore(state, rng) if uniform(rng) < rates[0] else best(state, weights, moves, rng)
@@ -208,7 +207,7 @@ def patterns(rules: ModuleType) -> PatternKernels:
                 made[state[PLY]] = move
                 sums[state[PLY]] = totals[state[PLAYER]]
                 rules.play(state, move)
-            # At the end, the game is learnt from as a whole.
+            # At the end, the weights learn from the whole game.
             results[state[RESULT]] += 1
             score = 1.0 if state[RESULT] == FIRST else 0.0 if state[RESULT] == SECOND else 0.5
             learn(start, made[: state[PLY]], sums, score, rates, weights)

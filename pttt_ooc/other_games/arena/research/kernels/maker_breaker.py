@@ -1,10 +1,10 @@
-"""The Maker-Breaker form of k-in-a-row: *Maker* wants a line, *Breaker* only to prevent it.
+"""The Maker-Breaker form of k-in-a-row: *Maker* wants a line, *Breaker* only wants to prevent it.
 
 Breaker's own lines do not count, so that more positions are the same than in the game itself.  If Maker, who begins,
 cannot force a line, then the first player of the game cannot either; the converse does not hold.
 
-A position is Maker's marks and the free squares, two words; a board has at most 64 squares.  A line is *open* without a
-mark of Breaker.  Maker wins by all squares of an open line.
+A position is Maker's marks and the free squares, two words; a board has at most 64 squares.  A line without a mark of
+Breaker is *open*.  Maker wins by taking all squares of an open line.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _lines_of(on, square):
 
 @piece
 def _free_move(form, free):
-    """A square that Maker takes for nothing, or 0.
+    """A square that Maker takes at no cost, or 0.
 
     Two squares are missing in a line, and one of them is on no other open line.  If Maker takes the other one, Breaker
     must take the first, which is of no use elsewhere.
@@ -160,10 +160,10 @@ def maker_wins(form, maker, free, maker_moves, budget):
     -----
     Breaker prevents all lines if the danger is less than 1 and Breaker is to move (P. Erdős and J. L. Selfridge, On a
     combinatorial game, 1973).  If Maker is to move, it must be less than 1 after any move, which doubles the terms of
-    the lines of one square.  Beyond this bound, pairs of squares
+    the lines of one square.  Beyond this bound, pairs of squares may prevent them
     (:mod:`pttt_ooc.other_games.arena.research.kernels.open_lines`).
 
-    If Breaker, with a mark on a square more, holds a position in which Maker is to move, then Maker must move on that
+    If Breaker, with one more mark, holds a position in which Maker is to move, then Maker must move on that mark's
     square or on one of those on which Breaker's strategy depends: after any other move, Breaker marks that square.
 
     A loop, not a recursion: the compiler cannot link a recursive kernel from its cache to another one.
@@ -249,7 +249,7 @@ def _enter(form, maker_moves, depth):
     side = _SIDE if maker_moves else 0
     if keys[slot, 0] == first and keys[slot, 1] == second and form.answers[slot] & _SIDE == side:
         return np.int64(form.answers[slot] & YES)
-    # A forced move, or one for nothing, is the only one.  Else the candidates are squares that no other square
+    # A forced move, or one at no cost, is the only one.  Else the candidates are squares that no other square
     # dominates.
     moves = _free_move(form, free) if maker_moves else single
     if moves == _ZERO:

@@ -68,8 +68,8 @@ class TreeKernels(NamedTuple):
     ----------
     grow
         ``grow(tree, state, rng, exploration, solver, draw, weights, control)`` visits leaves until a limit in `control`
-        ends it or the root is proven.  Without `solver`, nothing is proven but ends.  A draw is worth `draw` to player
-        0, and one minus `draw` to the other.
+        ends it or the root is proven.  Without `solver`, only ends are proven.  A draw is worth `draw` to player 0, and
+        one minus `draw` to the other.
     best
         ``best(tree, player, solver) -> move``: a proven win, or the most visited move that is not proven to lose;
         without the solver, the most visited move.
@@ -134,7 +134,7 @@ def _select(tree, node, player, rng, exploration, solver, draw):
 
 @piece
 def _back_up(tree, path, movers, length, points, solver):
-    """Count a value at all nodes of its path, from the last one upward, and prove nodes from proven children."""
+    """Add a value to all nodes of its path, from the last one upward, and prove nodes from proven children."""
     for index in range(length - 1, -1, -1):
         node = path[index]
         tree.visits[node] += 1
@@ -165,7 +165,7 @@ def _best(tree, player, solver):
 
 @piece
 def _copy_below(tree, node, other, sources):
-    """Copy a node and all below it to another tree, level by level; `sources` is room to work in."""
+    """Copy a node and all below it to another tree, level by level; `sources` is scratch."""
     sources[0] = node
     done, filled = 0, 1
     while done < filled:

@@ -1,6 +1,6 @@
-"""The lines of a k-in-a-row board that Breaker has not prevented, what they make of a position, and pairs of squares.
+"""The open lines of a k-in-a-row board, the simpler positions that follow from them, and pairs of squares.
 
-A line is *open* without a mark of Breaker, and it *counts* if no neighbour makes it needless.
+A line without a mark of Breaker is *open*, and it *counts* if no neighbour makes it redundant.
 
 Pairs of free squares prevent lines: whenever Maker takes a square of a pair, Breaker takes the other one, so that a
 line with both squares of a pair is never completed.  Neighbouring lines in one direction are put in a group as long as
@@ -35,7 +35,7 @@ _DEAD, _IDLE = 0, 2  # beside OPEN
 
 
 class Form(NamedTuple):
-    """The Maker-Breaker form of a board, a table of its positions, and room to work in.
+    """The Maker-Breaker form of a board, a table of its positions, and scratch.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ def breaker_holds(form, free, maker_moves):
 
     Returns
     -------
-    Whether it is so, and the squares on which this strategy depends: it holds if Maker has all others.
+    Whether they do, and the squares on which this strategy depends: it holds if Maker has all others.
     """
     lines, state, weights, numbers = form.lines, form.state, form.weights, form.numbers
     count = _group(form, free)
@@ -257,7 +257,7 @@ def _open_lines(form, maker, free):
 
 @piece
 def _incidence(form, free):
-    """Write the open lines of each square to `on`; return the squares that alone are missing, and the danger."""
+    """Write the open lines of each square to `on`; return the squares that complete a line, and the danger."""
     lines, on = form.lines, form.on
     on[:] = _ZERO
     single, danger, number = _ZERO, 0.0, 0
@@ -317,11 +317,11 @@ def simplify(form, maker, free):
     maker, free
         The position.
     single
-        The squares that alone are missing in a line.
+        The squares that complete a line.
     danger
         The sum over open lines of ``2 ** -free squares``.
     open_lines
-        Their number.
+        The number of open lines.
     twins
         The squares that have gone to Breaker in this way.
     """

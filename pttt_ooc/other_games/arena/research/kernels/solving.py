@@ -25,8 +25,8 @@ _ASKED = 10_000
 """Nodes that the Maker-Breaker form may take at each position of alpha-beta.  On 7 x 4 squares with four in a row, 300
 take four times as long; on 8 x 4, 100,000 are little better."""
 _HOPE = 3.0
-"""The danger from which on that form is not asked, as it seldom answers no.  On 8 x 5 squares with four in a row, a
-search that always asks takes half as long again; with 1.5, the one on 8 x 4 takes nearly twice as long."""
+"""From this danger on, that form is not asked, as it seldom answers no.  On 8 x 5 squares with four in a row, a search
+that always asks takes half as long again; with 1.5, the one on 8 x 4 takes nearly twice as long."""
 
 UNKNOWN, FULL = -1, 3  # beside NO, YES and STOPPED
 
@@ -49,8 +49,8 @@ def look(lines, need, attacker, defender):
     open_lines
         The attacker's lines without a mark of the defender.
     live
-        The free squares of all lines on which not both have marks.  A move elsewhere has no effect, and a move is never
-        worse than a pass, so only these moves count.
+        The free squares of all lines that only one player or neither has marked.  A move elsewhere has no effect, and a
+        move is never worse than a pass, so only these moves count.
     danger
         The sum over the attacker's open lines of ``2 ** -free squares``.
     """
@@ -163,8 +163,7 @@ def alpha_beta(lines, weights, need, below, images, depth, attacker_moves, keys,
 
     The attacker has no win if the sum of ``2 ** -free squares`` over its open lines is less than 1 and the defender is
     to move, or less than 1/2 and the attacker is (P. Erdős and J. L. Selfridge, On a combinatorial game, 1973: the
-    defender takes the square with the largest sum, and no line is ever completed).  The defender's own lines can only
-    end the game earlier.
+    defender takes the square with the largest sum, and no line is ever completed).
     """
     # Threats decide or force a move; with no open line, or below Erdős and Selfridge's bound, the attacker has no win.
     budget[0] += 1
@@ -282,7 +281,7 @@ def _expand(lines, need, below, images, depth, attacker_moves, keys, proofs, dis
     proof, disproof
         Numbers of the position.
     best
-        The move with the least number, of proof if the attacker is to move, else of disproof.
+        The move with the least proof number if the attacker is to move, else with the least disproof number.
     second
         The least such number of all other moves.
     more
@@ -335,11 +334,11 @@ def proof_number(lines, need, below, images, depth, attacker_moves, keys, proofs
     -----
     A. Nagai, Df-pn algorithm for searching AND/OR trees and its applications, 2002; in place of the sum of numbers the
     largest of them and one for each other move, as many moves lead to the same positions (T. Ueda and others, Weak
-    proof-number search, 2008).  No position occurs twice in a game, so that the numbers need no care for cycles.
+    proof-number search, 2008).  No position occurs twice in a game, so that cycles do not matter.
     """
     # The root may be an end already; then there is nothing to search.
     proof, disproof = _numbers(lines, need, images, depth, attacker_moves, keys, proofs, disproofs)
-    limits = np.full((images.shape[0], 2), _FAR)  # of a number of proof and of disproof, at which a node is left
+    limits = np.full((images.shape[0], 2), _FAR)  # proof and disproof numbers at which a node is left
     first_depth, first_moves = depth, attacker_moves
     if proof == 0 or disproof == 0:
         depth -= 1

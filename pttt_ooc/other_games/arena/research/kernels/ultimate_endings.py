@@ -1,7 +1,7 @@
 """Exact answers about Ultimate tic-tac-toe by alpha-beta: values of endings, and wins within so many plies.
 
 A value is 1, 0 or -1 for the player to move: a win, a draw or a loss under perfect play.  The tables compare whole
-positions, not only their keys, so that nothing depends on luck.
+positions, not only their keys, so that no collision falsifies an answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ONE = np.int64(1)  # not a literal: a recursive kernel must have one signature
 
 @piece
 def can_win(state, player):
-    """Whether three small boards in a line are won by a player, or still open."""
+    """Whether some line has only small boards that a player has won or that are open."""
     other_won = state[WON + 1 - player]
     return HAS_LINE[state[WON + player] | (FULL & ~(other_won | state[CLOSED]))]
 
@@ -40,7 +40,7 @@ def words(state):
 
 @piece
 def insert(moves, index, worth):
-    """Bring the move at an index to its place among those before it, by falling worth, from -128 on.
+    """Bring the move at an index to its place among those before it, by descending worth, which is at least -128.
 
     Until all are there, the upper bits of a move have its worth.
     """
@@ -82,8 +82,8 @@ def value(states, moves, level, alpha, beta, keys, entries, budget):
     budget[VISITED] += 1
     if state[RESULT] != UNFINISHED:
         return np.int64(0 if state[RESULT] == DRAW else (1 if state[RESULT] == FIRST + state[PLAYER] else -1))
-    # The bounds before a search: who cannot win any more gets a draw at most; the table narrows them, and has the move
-    # to try first.
+    # The bounds before a search: a player who cannot win any more gets a draw at most; the table narrows them, and has
+    # the move to try first.
     upper = np.int64(can_win(state, state[PLAYER]))
     lower = -np.int64(can_win(state, 1 - state[PLAYER]))
     slot = state[KEY] & (len(entries) - 1)

@@ -7,8 +7,8 @@ The value of a position for the player to move is the logistic function of a sum
 - the small board to which the player is sent, with all its marks, or that they may play anywhere.
 
 The sum is an n-tuple network: S. Lucas, *Learning to play Othello with n-tuple systems* (2008).  TD(lambda): R. S.
-Sutton, *Learning to predict by the methods of temporal differences* (1988); before moves at random the returns are cut
-off.
+Sutton, *Learning to predict by the methods of temporal differences* (1988); the returns are cut off before random
+moves.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ HEURISTICS = (5,)
 
 _OPEN = 3**9
 _OWN, _OTHERS, _NOBODYS, ENTRIES = _OPEN, _OPEN + 1, _OPEN + 2, _OPEN + 3
-"""Entries of small boards: one of 19,683 sets of marks while it is open, or closed: won by either, or by nobody."""
+"""The entry of a small board: one of 19,683 sets of marks while it is open; if closed, who has won it, if anybody."""
 
 CLASSES = 19
-"""Of small boards in lines: won, lost, drawn; else 4 times the own chances plus the opponent's, each from 0 to 3: it
-cannot be won any more, it needs two moves or more, one cell wins, several do."""
+"""The classes of small boards in lines: won, lost, drawn; else 4 times the own chances plus the opponent's, each from 0
+to 3: it cannot be won any more, it needs two moves or more, one cell wins, several do."""
 
 SCALE = 128.0
 """Points of a search for a factor e in the odds."""
@@ -76,8 +76,8 @@ def _tables() -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
 
 _CLASS, _SLOT, _SLOTS = _tables()
 ENTRY_OF_MARKS, SWAPPED = np.arange(_OPEN), np.arange(_OPEN)
-"""By the marks in a small board: the entry, as a line or nine marks close it by the report's rules; and the same marks
-as the other player sees them."""
+"""By the marks in a small board: its entry, where a line or nine marks close it as in the report's rules; and the same
+marks as the other player sees them."""
 for _own in range(512):
     for _other in range(512):
         if not _own & _other:
@@ -92,11 +92,11 @@ _LINE_KIND = np.array([0, 1, 0, 0, 1, 0, 2, 2], dtype=np.int64)  # at the side, 
 _OF_BOARD = [[line for line in range(8) if LINES[line] >> board & 1] for board in range(9)]
 _THROUGH_NUMBER = np.array([len(found) for found in _OF_BOARD], dtype=np.int64)
 _THROUGH = np.array([(found + [0, 0])[:4] for found in _OF_BOARD], dtype=np.int64)
-"""The lines of small boards through each."""
+"""The lines of small boards through each small board."""
 _AT_LINES, _AT_TARGET = _SLOTS, _SLOTS + 3 * CLASSES**3
 _ANYWHERE = _AT_TARGET + _SLOTS
 WEIGHTS = _ANYWHERE + 1
-"""Their number."""
+"""The number of weights."""
 FIRST_TARGET = _AT_TARGET
 """The weights from here on are those of the small board to which the player is sent: each position has one."""
 ACTIVE = 18
@@ -170,7 +170,7 @@ NOTES = COPIED = 6
 """For each player: the sum for the small boards, the sum for the lines, and the classes of the small boards."""
 _BOARDS_AT, _LINES_AT, _CLASSES_AT = rules.WORDS, rules.WORDS + 2, rules.WORDS + 4
 UNIT = 8
-"""Whole weights are so many times the points of a search."""
+"""Whole weights are this many times the points of a search."""
 _FIELDS, _LINE_SIZE = 8, 3 << 15
 _WHOLE_LINES = 9 * _OPEN * _FIELDS
 _WHOLE_ANYWHERE = _WHOLE_LINES + 2 * _LINE_SIZE
@@ -308,8 +308,8 @@ def train(start, games, rates, weights, results, rng):
     start
         The first position.
     rates
-        float64, shape (5,): the chance of a random move, the step size, lambda, the most moves at random with which
-        a game begins, and what a draw is worth to the eager player, where a win is worth 1.
+        float64, shape (5,): the chance of a random move, the step size, lambda, the most random moves with which a game
+        begins, and what a draw is worth to the eager player, where a win is worth 1.
     weights
         float64, shape (2, WEIGHTS): for positions with the eager player to move, and with the other one; changed.
     results

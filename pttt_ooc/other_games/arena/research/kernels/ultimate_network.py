@@ -1,15 +1,15 @@
 """An evaluation of Ultimate tic-tac-toe by an efficiently updatable neural network.
 
-The value of a position for the player to move is the logistic function of a sum: the sum of
-:mod:`~.ultimate_learnt`, and the output of a network with one hidden layer.  A row of numbers belongs to each set of
-marks in each small board, seen by either player; further rows to the small board to which the player is sent.  The rows
-are added up in an *accumulator*, and a move changes one row of it.  The units of the hidden layer are squares of the
-sums, clipped to 0 and 1.  The weights of the output are those of a *bucket*, by how many small boards are closed and by
-the one to which the player is sent; so they cost no time.
+The value of a position for the player to move is the logistic function of a sum: the sum of :mod:`~.ultimate_learnt`,
+and the output of a network with one hidden layer.  A row of numbers belongs to each set of marks in each small board,
+seen by either player; further rows belong to the small board to which the player is sent.  The rows are added up in an
+*accumulator*, and a move changes one row of it.  The units of the hidden layer are squares of the sums, clipped to 0
+and 1.  The weights of the output are those of a *bucket*, by how many small boards are closed and by the one to which
+the player is sent; so they cost no time.
 
-What a sum over small boards cannot tell is whether the player has a move after which the opponent can neither win a
-small board at once nor play anywhere.  So each position has a *tactic* too: how many moves of each such kind there are.
-A row of the hidden layer and a weight of the output belong to it.
+A sum over small boards cannot tell whether the player has a move after which the opponent can neither win a small board
+at once nor play anywhere.  So each position has a *tactic* too: how many moves of each such kind there are.  A row of
+the hidden layer and a weight of the output belong to it.
 
 So an accumulator follows the moves of a search instead of being computed anew: Y. Nasu, *Efficiently updatable neural
 network-based evaluation functions for computer shogi* (2018).  All numbers are whole numbers, so that an accumulator
@@ -67,18 +67,18 @@ anywhere."""
 
 SENT_TACTICS, FREE_TACTICS = 384, 64
 TACTICS = PHASES * (SENT_TACTICS + FREE_TACTICS)
-"""Their number, in each phase of a player who is sent somewhere and of one who may play anywhere, and in all."""
+"""The numbers of tactics: in each phase, of a player who is sent somewhere and of one who may play anywhere; in all."""
 
 MARGIN, MARGIN_BELOW, MARGIN_PLIES = 60, 100, 4
-"""In points for a ply, and up to so many plies: a search gives a position up that is so far beyond its window."""
+"""How far above and below its window, in points for a ply, a search prunes a position, and up to how many plies."""
 reduction = by_logarithms
-"""Of late moves."""
+"""The reduction of late moves."""
 
 ONE = 255
-"""A whole number of the accumulator for 1."""
+"""The whole number that stands for 1 in the accumulator."""
 
 _FINER = 64
-"""The whole weights of the output are so many times finer than those of the sum."""
+"""The whole weights of the output are this many times finer than those of the sum."""
 
 _SETS = 3**9
 _ROW = 4 * HIDDEN
@@ -110,14 +110,14 @@ class Network(NamedTuple):
     sums
         Shape (2, sums.WEIGHTS): the weights of the sum, those of the eager player first, as in ``ultimate_learnt``.
     embedding
-        Shape (ENTRIES, EMBEDDED): of a small board, by its marks or how it is closed.
+        Shape (ENTRIES, EMBEDDED): the embedding of a small board, by its marks or how it is closed.
     boards, targets
         Shapes (9, EMBEDDED, HIDDEN): what the embedding of the small board at each place adds to the hidden layer,
         and what it adds if the player is sent there.
     places
         Shape (10, HIDDEN): what the small board to which the player is sent adds; the last row: they play anywhere.
     bias
-        Shape (2, HIDDEN): of the hidden layer.
+        Shape (2, HIDDEN): the bias of the hidden layer.
     output, constant
         Shapes (BUCKETS, 2, HIDDEN) and (BUCKETS, 2): the weights of the units, and what is added to them.
     tactics, tactic_values
@@ -148,7 +148,7 @@ SHAPES: tuple[tuple[int, ...], ...] = (
     (TACTICS, HIDDEN),
     (TACTICS, 2),
 )
-"""The shapes of its parts."""
+"""The shapes of a network's parts."""
 
 
 def _quantize(values: NDArray[np.float64], factor: float) -> NDArray[np.int16]:
@@ -213,10 +213,10 @@ def winnable(state, player):
 def tactic(state, own, other):
     """The number of the tactic of a position that is not an end, for the player to move.
 
-    It is how many moves of these kinds there are, up to a most: the move wins a small board or does not, and sends the
-    opponent to a small board that they cannot win with one mark, to one that they can win, or anywhere.  Moves
-    after which the opponent can win the game at once do not count.  A player who may play anywhere has counts of
-    the small boards that both can win, and whether either of them wins the game by one.
+    It counts the moves of these kinds, up to a maximum: the move wins a small board or does not, and sends the opponent
+    to a small board that they cannot win with one mark, to one that they can win, or anywhere.  Moves after which the
+    opponent can win the game at once do not count.  A player who may play anywhere has counts of the small boards that
+    both can win, and whether either of them wins the game by one.
 
     Parameters
     ----------

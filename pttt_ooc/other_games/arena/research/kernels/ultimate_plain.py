@@ -4,9 +4,9 @@ An evaluation is a module with ``noted_value``, which values a position by notes
 ``COPIED``, how many words these are and how many of them a search copies; ``note`` and ``follow``, which write them and
 bring them up to date; ``sharp``, the moves that quiescence follows; ``reduction``, by how many plies the first search
 of a late move is reduced; and ``MARGIN``, ``MARGIN_BELOW`` and ``MARGIN_PLIES``: how far beyond its window a search
-gives a position up.
+prunes a position.
 
-A move that stands late in the order of the search seldom is the best.  It is searched to a smaller depth first, and to
+A move that comes late in the order of the search is seldom the best.  It is searched to a smaller depth first, and to
 the full depth only if it then seems better than the best move so far (late move reductions).
 """
 
@@ -23,7 +23,7 @@ from pttt_ooc.other_games.arena.kernels.ultimate_values import evaluate
 _LEAST_DEPTH, _LATE, _LATER = 3, 3, 8
 _MOST = 81
 _LOGARITHMS = np.zeros((_MOST + 1, _MOST + 1), dtype=np.int8)
-"""By the depth and the place of a move."""
+"""Plies of reduction by the depth and the place of a move."""
 for _depth in range(_LEAST_DEPTH, _MOST + 1):
     for _place in range(2, _MOST + 1):
         _LOGARITHMS[_depth, _place] = min(_depth - 1, int(0.5 + np.log(_depth) * np.log(_place + 1) / 2))
@@ -31,14 +31,14 @@ for _depth in range(_LEAST_DEPTH, _MOST + 1):
 
 @piece
 def by_steps(depth, place):
-    """A ply from the fourth move on, and two from the ninth one on.
+    """A ply from the fourth move on, two from the ninth one on; none below depth 3.
 
     Parameters
     ----------
     depth
-        Of the position before the move, in plies, at most 81.
+        The depth of the position before the move, in plies, at most 81.
     place
-        Of the move in the order, from 0 on.
+        The place of the move in the order, from 0 on.
     """
     if depth < _LEAST_DEPTH:
         return np.int64(0)
@@ -47,14 +47,14 @@ def by_steps(depth, place):
 
 @piece
 def by_logarithms(depth, place):
-    """From the third move on, half a ply and half the product of both logarithms, rounded down.
+    """From the third move on, half a ply and half the product of both logarithms, rounded down; none below depth 3.
 
     The arguments are those of :func:`by_steps`.
     """
     return np.int64(_LOGARITHMS[depth, place])
 
 
-MARGIN = MARGIN_BELOW = MARGIN_PLIES = 0  # no position is given up
+MARGIN = MARGIN_BELOW = MARGIN_PLIES = 0  # no position is pruned
 NOTES = COPIED = 0  # the heuristics are counted anew
 reduction = by_steps
 

@@ -1,6 +1,6 @@
 """Whether a player of Ultimate tic-tac-toe can force a win: depth-first proof-number search with a table of positions.
 
-The table compares whole positions, not only their keys, so that nothing depends on luck.
+The table compares whole positions, not only their keys, so that no collision falsifies an answer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ VISITED, ALLOWED = 0, 1
 """Words of `budget`: positions expanded, and allowed."""
 
 FAR = 1 << 30
-"""An infinite number of proof or disproof."""
+"""An infinite proof or disproof number."""
 
 NO, YES, STOPPED = 0, 1, 2
 """Answers."""
@@ -64,7 +64,7 @@ def _chances(state, player):
 
 @piece
 def _numbers(state, attacker, keys, numbers):
-    """Number of proof and of disproof of a position: of an end, from the table, or those of a new leaf."""
+    """Proof and disproof number of a position: of an end, from the table, or those of a new leaf."""
     if state[RESULT] != UNFINISHED:
         return (0, FAR) if state[RESULT] == FIRST + attacker else (FAR, 0)
     if not can_win(state, attacker):
@@ -87,7 +87,7 @@ def _expand(states, level, moves, attacker, keys, numbers):
     proof, disproof
         Numbers of the position.
     best
-        The move with the least number, of proof if the attacker is to move, else of disproof.
+        The move with the least proof number if the attacker is to move, else with the least disproof number.
     second
         The least such number of all other moves.
     more
@@ -147,7 +147,7 @@ def proof_number(states, moves, attacker, keys, numbers, budget):
     child is left at a quarter more than the second best number, so that the search does not go back and forth between
     two.  A game never comes back to a position.
     """
-    limits = np.full((states.shape[0], 2), FAR)  # of a number of proof and of disproof, at which a node is left
+    limits = np.full((states.shape[0], 2), FAR)  # proof and disproof numbers at which a node is left
     # The root may be an end already; then there is nothing to search.
     level = 0
     proof, disproof = _numbers(states[0], attacker, keys, numbers)

@@ -19,10 +19,10 @@ from pttt_ooc.other_games.arena.research.kernels.ultimate_learnt import ACTIVE, 
 from pttt_ooc.other_games.arena.research.kernels.ultimate_network import tactic, winnable
 
 NO_MOVE, NO_VALUE = 255, -(1 << 15)
-"""In place of a move after the end; in place of the value of a position that was not searched."""
+"""They stand for a move after the end, and for the value of a position that was not searched."""
 
 MOST = 3000
-"""Values of a search beyond this are kept as this: wins and losses."""
+"""Larger values of a search, which are wins and losses, are clipped to this."""
 
 
 @cache
@@ -85,7 +85,7 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
     """Positions of games, with the values that they should have.
 
     The value of a position is the lambda-return of the values that the search found for the same player from it on, and
-    of the result of the game; before a move by lot of either player, returns are cut off.
+    of the result of the game; returns are cut off before a random move of either player.
 
     Parameters
     ----------
@@ -132,10 +132,10 @@ def examples(start, games, decay, draw, entries, targets, found, tactics, wanted
             if results[game] == DRAW:
                 back = np.float64(draw)
             for ply in range(number - first - 1, -1, -1):
-                # Before a move by lot nothing that comes later counts.
+                # Before a random move, nothing that comes later counts.
                 if drawn[game, ply]:
                     back = np.float64(np.nan)
-                # The opponent's positions are worth the rest to them, with the values that this player's search has
+                # A position of the opponent's is worth the rest to them, by the values that this player's search has
                 # found.
                 if ply & 1 != player:
                     wanted[first + ply, 0] = 1.0 - back

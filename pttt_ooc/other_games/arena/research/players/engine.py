@@ -94,9 +94,9 @@ class Lines(Protocol):
 
 
 class Uci(Protocol):
-    """As the Universal Chess Interface: ``position fen CELLS TARGET MOVER``, and ``go movetime MILLISECONDS``.
+    """Like the Universal Chess Interface: ``position fen CELLS TARGET MOVER``, and ``go movetime MILLISECONDS``.
 
-    The program answers ``bestmove BOARD.CELL``; lines before it, such as ``info``, are left out.
+    The program answers ``bestmove BOARD.CELL``; lines before it, such as ``info``, are ignored.
     """
 
     def greet(self, process: LineProcess, patience: float) -> None:
@@ -174,8 +174,8 @@ PROTOCOLS: dict[str, type[Protocol]] = {"lines": Lines, "uci": Uci, "codingame":
 class Engine(Agent):
     """A program that plays Ultimate tic-tac-toe.
 
-    What the program and its children use of the processor is measured and kept with its moves.  It runs without walls:
-    use only programs that you trust.  A program that has ended, is silent or answers nonsense loses the game, and is
+    The processor time of the program and its children is measured and kept with its moves.  It runs without walls: use
+    only programs that you trust.  A program that has ended, is silent or answers nonsense loses the game, and is
     started again for the next one.
 
     Attributes
@@ -183,12 +183,11 @@ class Engine(Agent):
     program
         The file, or a name on the path.
     time
-        Seconds of the processor for a move, as the program is told; it is not stopped.
+        Seconds of processor time for a move, as the program is told; a slower program is not stopped.
     protocol
         A name of :data:`pttt_ooc.other_games.arena.research.players.engine.PROTOCOLS`.
     patience
-        Seconds on the wall for an answer, beside a hundred times the engine's own time, because the machine may be
-        busy.
+        Seconds of elapsed time for an answer, on top of a hundred times `time`, because the machine may be busy.
     """
 
     program: str = ""

@@ -1,6 +1,6 @@
 """Learnt evaluations of Ultimate tic-tac-toe: the training of weights, their files, and those of networks.
 
-The file of a network is as one of :mod:`.weights`, with compressed numbers of 16 bits.  The package has both, under its
+The file of a network is like one of :mod:`.weights`, with compressed 16-bit numbers.  The package has both, under its
 licence.
 """
 
@@ -33,9 +33,9 @@ ROUNDS = 20
 EXPLORE, STEP, SHRINKING, LAMBDA, OPENING = 0.1, 3.0, 0.85, 0.8, 8
 
 SHIPPED, NETWORK = "shipped", "network"
-"""In place of the path of a file: the weights of the package for the game, which ``pttt arena train-ultimate -o FILE
---game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core), and its network, which
-:mod:`.ultimate_training` makes."""
+"""They stand for the path of a file: the weights of the package for the game, which ``pttt lab train-ultimate -o FILE
+--game GAME`` makes (4,000,000 games, seed 0; about 200 s of one core), and its network, which :mod:`.ultimate_training`
+makes."""
 
 SHIPPED_DIGESTS = {"ultimate": "f64ce08a61d1a0b9", "ultimate:most": "88a40a0dad7fd4cc"}
 NETWORK_DIGESTS = {"ultimate": "d108fe1b0e0d1a4d", "ultimate:most": "6ba1d94c1c8c8e84"}
@@ -61,7 +61,7 @@ def train(
     weights
         float64, shape (2, WEIGHTS): for the player to whom draws are worth DRAW, and for the other one.
     results
-        int64, shape (4,): of all games, by the word RESULT.
+        int64, shape (4,): all games, counted by the word RESULT.
     """
     from pttt_ooc.other_games.arena.research.kernels.ultimate_learnt import WEIGHTS
     from pttt_ooc.other_games.arena.research.kernels.ultimate_learnt import train as played
@@ -83,7 +83,7 @@ def _check_game(game: Game) -> None:
 
 
 def _draw_of(path: Path, header: Mapping[str, Any], game: Game) -> float:
-    """What a draw is worth by the metadata of a file, which must be for the game."""
+    """What a draw is worth according to the metadata of a file, which must be for the game."""
     if header.get("game") != game.text:
         raise ArenaError(f"{path} is for {str(header.get('game'))[:40]}, not for {game.text}: train anew.")
     draw = header.get("draw")
@@ -96,7 +96,7 @@ def shipped_file(game: Game) -> Path:
     """The file of the package's weights for a game; an ArenaError if it has none."""
     if game.text not in SHIPPED_DIGESTS:
         known = " and ".join(SHIPPED_DIGESTS)
-        raise ArenaError(f"The package has weights for {known}, not for {game.text}: pttt arena train-ultimate.")
+        raise ArenaError(f"The package has weights for {known}, not for {game.text}: pttt lab train-ultimate.")
     return Path(__file__).with_name(f"{game.text.replace(':', '-')}.weights")
 
 
@@ -109,7 +109,7 @@ def network_file(game: Game) -> Path:
 
 
 def save_weights(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
-    """Write weights of Ultimate; the file is whole or as before."""
+    """Write weights of Ultimate atomically."""
     write_weights(path, HEAD, {"game": game.text, "draw": DRAW}, weights, np.float32)
 
 
@@ -139,7 +139,7 @@ def is_network(path: Path) -> bool:
 
 
 def save_network(path: Path, game: Game, network: Network, draw: float) -> None:
-    """Write a network; the file is whole or as before.
+    """Write a network atomically.
 
     Parameters
     ----------

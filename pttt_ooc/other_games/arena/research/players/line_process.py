@@ -1,4 +1,4 @@
-"""A process that is asked by lines and answers by lines, and the processor time that it uses."""
+"""A process that is asked and answers in lines of text, and the processor time that it uses."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from pathlib import Path
 from pttt_ooc.other_games.arena.games.base import ArenaError
 
 LONGEST = 1 << 16
-"""Characters of an answer."""
+"""Maximum bytes of an answer."""
 
 LISTENS = 60.0
-"""Seconds within which a program must read what it is told: an answer does not show that it reads."""
+"""Seconds within which a program must read a line that it is sent."""
 
 KEPT = 1 << 10
-"""Characters of what the program says on its standard error that are kept: the last ones."""
+"""How many of the last bytes of the program's standard error are kept."""
 
 
 class LineProcess:
     """A program that runs in a process group of its own.
 
-    What it says on its standard error is not shown, as engines chat; if it ends, its last line there is told.
+    Its standard error is not shown, as engines chat; if it ends, the error message has its last line there.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class LineProcess:
                 self._said = (self._said + part)[-KEPT:]
 
     def _end(self) -> ArenaError:
-        """That the program has ended, with its last words."""
+        """The error that the program has ended, with its last line."""
         self._listener.join(1)
         lines = self._said.decode(errors="replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
@@ -105,7 +105,7 @@ class LineProcess:
         return self._line(time.monotonic() + seconds, f"has not answered for {seconds:g} s")
 
     def hear_word(self, word: str, seconds: float) -> str:
-        """The next line whose first word is this one; others before it are left out.
+        """The next line whose first word is this one; others before it are ignored.
 
         Raises
         ------

@@ -36,7 +36,7 @@ class TreeSearch(Bounded):
     room
         The most nodes of the tree.
     path
-        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or ``shipped``;
+        The file of a learnt evaluation, which ``pttt lab train-ultimate`` writes, or ``shipped``;
         it replaces the games played out.
     """
 

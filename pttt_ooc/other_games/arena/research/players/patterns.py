@@ -38,7 +38,7 @@ def train(
     weights
         float64, shape (PATTERNS,).
     results
-        int64, shape (4,): of all games, by the word RESULT.
+        int64, shape (4,): all games, counted by the word RESULT.
     """
     check(game)
     weights, results = np.zeros(PATTERNS), np.zeros(4, dtype=np.int64)
@@ -59,7 +59,7 @@ def check(game: Game) -> None:
 
 
 def save(path: Path, game: Game, weights: NDArray[np.float64]) -> None:
-    """Write weights; the file is whole or as before."""
+    """Write weights atomically."""
     write_weights(path, HEAD, {"need": int(game.need)}, weights, np.float64)  # type: ignore[attr-defined]
 
 
@@ -89,7 +89,7 @@ class PatternAgent(Agent):
     Attributes
     ----------
     path
-        The file of the weights, as ``pttt arena train-patterns`` writes it.
+        The file of the weights, as ``pttt lab train-patterns`` writes it.
     """
 
     path: str = ""
@@ -104,7 +104,7 @@ class PatternAgent(Agent):
         self.take(game, load(Path(self.path), game))
 
     def take(self, game: Game, weights: Any) -> None:
-        """Play by weights that are in memory."""
+        """Play with weights in memory."""
         super().seat(game)
         self._weights, self._kernels = weights, patterns(game.rules)
         self._moves = np.zeros(game.rules.WIDTH, dtype=np.int64)
@@ -117,7 +117,7 @@ class PatternAgent(Agent):
 def versus(game: Game, agents: tuple[Agent, Agent], games: int, seed: int = 0, opening: int = 2) -> NDArray[np.int64]:
     """Games of two seated agents, who take turns to start; the first moves of each game are drawn at random.
 
-    Without them two agents that play without chance would repeat one game.
+    Without them two deterministic agents would repeat one game.
 
     Parameters
     ----------

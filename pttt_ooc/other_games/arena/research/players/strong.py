@@ -1,4 +1,4 @@
-"""The strong player of Extreme TicTacToe: what its search keeps during a game, and the same as an agent."""
+"""The strong player of Extreme TicTacToe: what its search keeps during a game, and the agent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLE = 1 << 21
 
 
 SCALE = 4000.0
-"""Values are chances to win on a logistic scale: fitted to 10,040 positions of 150 games of the bot against itself."""
+"""Points for a factor e in the odds of winning: fitted to 10,040 positions of 150 games of the bot against itself."""
 
 
 def chance(value: float) -> float:
@@ -42,8 +42,8 @@ class Searcher:
     game
         The rules.
     depth, nodes, value
-        Of the last choice: the depth of the last search that was completed, the positions visited, and the value to the
-        player who moves.
+        The depth of the last completed search, the positions visited, and the value to the player who moves, for the
+        last choice.
     """
 
     def __init__(self, table: int = TABLE, clock: int = WALL) -> None:

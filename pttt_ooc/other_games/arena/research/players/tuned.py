@@ -26,9 +26,9 @@ class Tuned(Bounded):
     heur
         The number of the heuristic.
     slots
-        Of the transposition table, a power of two.
+        Slots of the transposition table, a power of two.
     path
-        The file of a learnt evaluation, which ``pttt arena train-ultimate`` writes, or of a network; ``shipped`` or
+        The file of a learnt evaluation, which ``pttt lab train-ultimate`` writes, or of a network; ``shipped`` or
         ``network``, those in the package.  It replaces the heuristic.
     """
 

@@ -9,7 +9,7 @@
 The first command plays games of a search against itself, a file for each part; the same command continues.  The second
 one trains by stochastic gradient descent (Adam, a falling step size), each batch under one of the eight symmetries of
 the board.  It needs JAX, which the extra `deep` has.  With ``--game ultimate:most``, both are for these rules.  On one
-machine the same commands make the same files; docs/arena.md has those that made the files in the package.
+machine the same commands make the same files; docs/lab/arena.md has those that made the files in the package.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OPENING = 8
 
 DECAY, BATCH, STEP = 0.7, 2048, 3e-3
 SEED = 3
-"""Of the first weights, and of the order of the positions."""
+"""The seed of the first weights, and of the order of the positions."""
 
 Weights = dict[str, Any]
 """The parts of a network by their names, float32."""
@@ -61,7 +61,7 @@ Weights = dict[str, Any]
 
 
 def play(directory: Path, game: Game, text: str, nodes: int, parts: int, size: int, lot: float, seed: int) -> None:
-    """Play games of an agent against itself, a file for each part with lots of its own; parts that are there stay."""
+    """Play games of an agent against itself, a file for each part with its own random numbers; existing parts stay."""
     directory.mkdir(parents=True, exist_ok=True)
     player = agent(text)
     assert isinstance(player, Tuned)
@@ -160,7 +160,7 @@ def images() -> np.ndarray[Any, Any]:
 
 
 def first_weights(game: Game, rng: np.random.Generator) -> Weights:
-    """What the training begins with: the weights of the sum in the package, and numbers by lot."""
+    """What the training begins with: the weights of the sum in the package, and random numbers."""
     embedded = kernels.EMBEDDED
     scales = {"embedding": 0.1, "boards": (9 * embedded) ** -0.5, "targets": 0.5 * embedded**-0.5, "output": 0.05}
     made = {
@@ -174,12 +174,12 @@ def first_weights(game: Game, rng: np.random.Generator) -> Weights:
 
 
 def divergence(jax: Any, places: Any, turns: Any, of_entries: Any, weights: Weights, batch: Any, symmetry: Any) -> Any:
-    """The mean Kullback-Leibler divergence of the network from what is wanted, under a symmetry of the board.
+    """The mean Kullback-Leibler divergence of the network from the wanted values, under a symmetry of the board.
 
     Parameters
     ----------
     places, turns, of_entries
-        For each symmetry: to which it takes each place, from which it takes it, and the image of each entry.
+        For each symmetry: where each place goes, where it comes from, and the image of each entry.
     batch
         Arrays as :func:`read` returns them.
     """

@@ -14,7 +14,7 @@ from pttt_ooc.other_games.arena.games.base import ArenaError
 
 
 def write_weights(path: Path, head: bytes, header: dict[str, Any], weights: NDArray[np.float64], kind: Any) -> None:
-    """Write weights as numbers of a kind; the file is whole or as before."""
+    """Write weights as numbers of a kind, atomically."""
     numbers = weights.astype(np.dtype(kind).newbyteorder("<"))
     atomic_write_bytes(path, head + json.dumps(header).encode() + b"\n" + numbers.tobytes())
 

@@ -8,5 +8,5 @@ Of Ultimate: ``endings``: positions from games by lot, the value of each move, a
 ``claims``: what players can force, with proofs: in endings, and with open boards.  ``attack``: how far back from their
 ends games are solved.  ``move_ratings``: what the moves of a game lost.
 
-``commands``: of all these, and of trainings.
+``row_commands``: of k-in-a-row.  ``commands``: of all others, and of trainings.
 """

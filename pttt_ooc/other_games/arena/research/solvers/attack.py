@@ -1,7 +1,7 @@
-"""How far back from its end games of Ultimate tic-tac-toe are solved, by proof-number search.
+"""Solves games of Ultimate tic-tac-toe from their ends backwards, as far as proof-number search can.
 
-A strong agent plays against itself after two moves by lot.  From the end of the game backwards, the value of each
-position is sought, until the search needs more positions than it may expand.
+A strong agent plays against itself after two random moves.  From the end of the game backwards, the search solves each
+position, until it needs more positions than it may expand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pttt_ooc.other_games.arena.research.solvers.endings import open_squares
 
 AGENT = "tuned:path=shipped,nodes=3000"
 OPENING = 2
-"""Moves by lot."""
+"""Random moves at the beginning of a game."""
 
 FORMAT = "pttt arena attack 1"
 
@@ -34,8 +34,8 @@ class ProofSolver:
     Parameters
     ----------
     most_nodes
-        Expanded for a question.  A table has room for at least twice as many positions, of 32 bytes each; there are two
-        tables.  They are kept from one position to the next while there is room.
+        Maximum nodes expanded for a question.  A table has room for at least twice as many positions, of 32 bytes each;
+        there are two tables.  They are kept from one position to the next while there is room.
     """
 
     def __init__(self, most_nodes: int) -> None:
@@ -76,11 +76,11 @@ class Attack:
     Attributes
     ----------
     moves
-        Of the game.
+        The moves of the game.
     result
         1 if the first player has won it, -1 if the second one has, 0 for a draw.
     steps
-        From the last position before the end backwards: ply, open squares, value as of :class:`ProofSolver`, nodes.
+        From the last position before the end backwards: ply, open squares, value as in :class:`ProofSolver`, nodes.
         The value of the last step is None, unless the whole game is solved.
     """
 
@@ -121,7 +121,7 @@ def attack(moves: Sequence[int], solver: ProofSolver) -> Attack:
 
 
 def games(number: int, seed: int, first: int = 0) -> Iterator[tuple[int, ...]]:
-    """Games of :data:`AGENT` against itself, each with an opening of its own by lot; without those before `first`."""
+    """Games of :data:`AGENT` against itself, each with its own random opening; without those before `first`."""
     from pttt_ooc.other_games.arena.agents.catalogue import agent
 
     game, player = Ultimate(), agent(AGENT)
@@ -164,7 +164,7 @@ def read(file: Path) -> tuple[dict[str, Any], list[Attack]]:
                 Attack(moves, result, tuple((ply, squares, value, nodes) for ply, squares, value, nodes in steps))
             )
     except (ValueError, KeyError, TypeError):
-        raise ArenaError(f"{file} is no file of pttt arena attack, or damaged: write it again.") from None
+        raise ArenaError(f"{file} is no file of pttt lab attack, or damaged: write it again.") from None
     return facts, found
 
 

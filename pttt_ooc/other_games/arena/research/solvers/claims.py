@@ -43,7 +43,7 @@ class Claim:
     plies
         The player wins within so many plies of the whole game; None: the player does not lose.
     moves
-        The player's, in the order of a walk over all games: see :func:`strategy`.
+        The player's moves, in the order of a walk over all games: see :func:`strategy`.
     """
 
     begin: tuple[int, ...]
@@ -52,7 +52,7 @@ class Claim:
     moves: tuple[int, ...]
 
     def line(self) -> str:
-        """As text."""
+        """The claim as text."""
         goal = "draws" if self.plies is None else f"wins {self.plies}"
         return f"{_digits(self.begin) or '-'} {self.player} {goal} {_digits(self.moves)}\n"
 
@@ -74,7 +74,7 @@ def strategy(
     choose
         The player's move in a position.
     draws
-        The player is not to lose, so that no moves are needed once the other one cannot win any more.
+        Whether the player only must not lose: then no moves are needed once the other one cannot win any more.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def _digits(moves: Sequence[int]) -> str:
 
 
 PLIES = 43
-"""Of the longest game."""
+"""Plies of the longest game."""
 
 OPENING = 16
 """Plies of the opening."""
@@ -187,7 +187,7 @@ def find_forced_win(
     table_bits
         A table has ``2 ** table_bits`` entries of 32 bytes.
     most_positions
-        Visited in all.
+        Maximum positions visited in all.
 
     Returns
     -------
@@ -198,8 +198,8 @@ def find_forced_win(
     ArenaError
         The search needs more positions.
     """
-    # For each last cell of the centre board, at first the first player marks only cells that send to its small board or
-    # to the opposite one; if that is not enough, all cells.
+    # For each last cell of the centre board, the search first lets the first player mark only cells that send to its
+    # small board or to the opposite one; if that is not enough, all cells.
     game, budget = Ultimate(["open"]), np.array([0, most_positions])
     searches: dict[int, _Search] = {}
     for last in sorted(set(range(9)) - {CENTRE}):

@@ -1,7 +1,7 @@
 """Proofs that k-in-a-row is a draw: what Breaker replies in the Maker-Breaker form.
 
 ``proof/verify_draws.py`` checks them with nothing but Python, and says what the format is.  Here they are written: the
-search says which replies hold a position, and the walk is the checker's.  They share no code.
+search says which replies hold a position, and the walk is the checker's, but no code is shared.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRIALS = 16  # replies that are tried with pairs alone
 _BASE = 1.5  # as in the search
 
 Sets = frozenset[int]
-"""The squares that Maker misses of each open line, as bits; a set that contains another one is left out."""
+"""The squares that Maker still needs of each open line, as bits; a set that contains another one is left out."""
 Pairs = tuple[tuple[int, int], ...]
 """Pairs of squares, each as a bit."""
 
@@ -41,9 +41,9 @@ def write(game: Mnk, table_bits: int = 22, most_nodes: int = 10**10) -> Proof:
     Parameters
     ----------
     table_bits
-        Of the search's table.
+        The search's table has ``2 ** table_bits`` entries.
     most_nodes
-        For each question to the search.
+        Maximum nodes of each question to the search.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class _Walk:
     def _without_twins(self, maker: int, free: int) -> tuple[Pairs, int, int]:
         """Pairs that cost nothing, and the position with them.
 
-        Two squares are in the same sets, or one of them is in no set but one of these two.
+        Two squares are a pair if both are in the same sets, or if one of them is only in the set of the two.
         """
         pairs: list[tuple[int, int]] = []
         while True:

@@ -24,7 +24,7 @@ LEAST, MOST = 5, 20
 """Open squares of an ending: free cells of small boards that can still be played."""
 
 CHANCE = 0.3
-"""Of a random move in a game by lot; its other moves are those of :data:`PLAYER`."""
+"""The chance of a random move in a game by lot; its other moves are those of :data:`PLAYER`."""
 
 PLAYER = "alphabeta:heur=3,depth=1"
 FORMAT = "pttt arena endings 1"
@@ -46,13 +46,13 @@ class Ending:
     Attributes
     ----------
     moves
-        That led to it.
+        The moves that led to it.
     open
         Open squares.
     value
-        For the player to move: 1, 0 or -1.
+        The value for the player to move: 1, 0 or -1.
     values
-        Of each legal move, for the player who makes it.
+        The value of each legal move, for the player who makes it.
     """
 
     moves: tuple[int, ...]
@@ -73,7 +73,7 @@ class EndingSolver:
     table_bits
         The table has ``2 ** table_bits`` entries of 32 bytes.
     most_positions
-        Visited for one ending.
+        Maximum positions visited for one ending.
     """
 
     def __init__(self, table_bits: int = 20, most_positions: int = 10**9) -> None:
@@ -139,7 +139,7 @@ def position(moves: Sequence[int]) -> State:
 
 
 def by_lot(seed: int, number: int, player: Any) -> tuple[int, ...] | None:
-    """The moves of a game by lot, as far as an ending of a size that is drawn; None if it ends before.
+    """The moves of a game by lot, up to an ending of a random size; None if the game ends before.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def collect(count: int, seed: int) -> tuple[list[Ending], int, int]:
 
     Returns
     -------
-    The endings; how many games were played; how many of the others had an ending in which all moves are equally good.
+    The endings; how many games were played; how many other games had an ending in which all moves are equally good.
     """
     player, solver = agent(PLAYER), EndingSolver()
     player.seat(Ultimate())
@@ -201,7 +201,7 @@ def read(file: Path) -> list[Ending]:
         There is no such file, or it is damaged.
     """
     if not file.exists():
-        raise ArenaError(f"There are no endings in {file}: pttt arena endings -o {file} makes them.")
+        raise ArenaError(f"There are no endings in {file}: pttt lab endings -o {file} makes them.")
     game, found = Ultimate(), []
     try:
         head, *lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -212,15 +212,15 @@ def read(file: Path) -> list[Ending]:
             state = position(moves)
             found.append(Ending(moves, squares, max(values), dict(zip(game.legal(state), values, strict=True))))
     except (ValueError, KeyError, TypeError, ArenaError):
-        raise ArenaError(f"{file} is no file of endings, or damaged: pttt arena endings makes it again.") from None
+        raise ArenaError(f"{file} is no file of endings, or damaged: pttt lab endings makes it again.") from None
     return found
 
 
 PHASES = ((5, 8), (9, 12), (13, 16), (17, 20))
-"""By open squares, from and to."""
+"""Phases by the number of open squares: from, to."""
 
 COSTS = {"win to draw": (1, 0), "win to loss": (1, -1), "draw to loss": (0, -1)}
-"""Errors: the value before the move, and after it."""
+"""Kinds of errors: the value before the move, and after it."""
 
 
 def measure(text: str, endings: Sequence[Ending], seed: int = 0) -> dict[str, Any]:

@@ -25,13 +25,14 @@ from pttt_ooc.other_games.arena.research.solvers.row_boards import MOST_SQUARES
 from pttt_ooc.other_games.arena.research.solvers.row_values import solve
 
 OPEN = 22
-"""Most open squares of an ending of Ultimate that is solved."""
+"""Maximum open squares of an ending of Ultimate that is solved."""
 
 FREE = 16
-"""Most free squares of a board of k-in-a-row that is solved."""
+"""Maximum free squares of a board of k-in-a-row that is solved."""
 
 DEPTH, NODES, PLAYOUTS = 8, 5000, 1000
-"""Of the searches that estimate a position: plies in Ultimate, positions in Extreme, games played out elsewhere."""
+"""Limits of the searches that estimate a position: plies in Ultimate, positions in Extreme, games played out
+elsewhere."""
 
 _MOST_POSITIONS = 500_000  # of one ending
 _MOST_NODES = 200_000  # of one position of k-in-a-row
@@ -67,12 +68,12 @@ class MoveRater:
     Attributes
     ----------
     by
-        Who estimates positions that are not solved, for people.
+        The name of the agent that estimates positions that are not solved, for people.
 
     Raises
     ------
     ArenaError
-        Nobody here can rate moves of this game.
+        No agent here rates moves of this game.
     """
 
     by: str
@@ -147,7 +148,7 @@ def _at_end(state: State) -> float:
 
 
 RATED = 5000
-"""Most moves whose ratings are remembered."""
+"""Maximum number of moves whose ratings are remembered."""
 
 
 class RatingCache:

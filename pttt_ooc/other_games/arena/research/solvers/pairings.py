@@ -108,7 +108,7 @@ def find(game: Mnk, most_seconds: float = 60.0) -> Search:
     Parameters
     ----------
     most_seconds
-        For each first mark, of which symmetric ones are tried once.
+        For each first mark; symmetric ones are tried once.
     """
     begin = process_time()
     lines = [frozenset(n for n in range(64) if int(line) >> n & 1) for line in winning_lines(game)]

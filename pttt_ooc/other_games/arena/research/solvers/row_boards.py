@@ -1,4 +1,4 @@
-"""Boards of k-in-a-row as the solvers take them, a square being a bit; and all games of a board of few squares."""
+"""Boards of k-in-a-row as the solvers take them, with a bit for each square; and all games of a small board."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def byte_images(images: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 MOST_LISTED = 9
-"""Most squares of a board whose games are listed."""
+"""Maximum squares of a board whose games are listed."""
 
 Marks = tuple[int, int]
 """The squares of player 0 and of player 1, as bits."""
@@ -93,7 +93,7 @@ class Enumeration:
     different_games
         The same, if only one of the moves to symmetric positions is counted.
     values
-        Of each position: 1 if player 0 wins, -1 if player 1 wins, 0 for a draw.
+        The value of each position: 1 if player 0 wins, -1 if player 1 wins, 0 for a draw.
     """
 
     positions: int

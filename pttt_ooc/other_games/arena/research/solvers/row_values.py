@@ -40,7 +40,7 @@ class Answer:
     maker_wins
         None if the allowed nodes did not suffice.  False: the game is a draw.  True says nothing about the game.
     nodes
-        Visited.
+        Nodes visited.
     seconds
         Processor time, without compilation.
     """
@@ -146,7 +146,7 @@ class Solved:
     value
         1 if player 0 wins, -1 if player 1 wins, 0 for a draw; None if the allowed nodes did not suffice.
     nodes
-        Visited for both questions together.
+        Nodes visited for both questions together.
     seconds
         Processor time, without compilation.
     """
@@ -167,7 +167,7 @@ def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes
     table_bits
         The table has ``2 ** table_bits`` entries; the one of proof-number search grows when it is full.
     most_nodes
-        For each of the two questions.
+        Maximum nodes of each of the two questions.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def solve(game: Mnk, state: State, method: str, table_bits: int = 22, most_nodes
 
 
 PATIENCE = 10
-"""How many times the processor time of the first method that ends the other may take, but at least a second."""
+"""How many times as long as the method that ends first the other one may take, in processor time; at least a second."""
 
 
 def solve_by_both(game: Mnk, state: State, table_bits: int = 22, most_nodes: int = 10**10) -> list[Solved]:

@@ -1,6 +1,6 @@
 """The rooms of the package, from its imports: figures, and the picture in the documentation.
 
-``python -m tools.rooms`` prints the figures; ``--write`` also draws ``docs/pictures/rooms.svg``.  A room is a
+``python -m docs.make.rooms`` prints the figures; ``--write`` also draws ``docs/pictures/rooms.svg``.  A room is a
 folder of the package, or a module at its top.  A room's floor is one above the highest room that it imports.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pttt_ooc.imports import import_statements as statements
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "pttt_ooc"
 PICTURE = ROOT / "docs/pictures/rooms.svg"
 
@@ -29,8 +29,10 @@ def modules(package: Path = PACKAGE) -> dict[str, Path]:
 
 
 def imports(package: Path = PACKAGE) -> Graph:
-    """The modules that each module imports, at its top or in a function.  Without the package's own
-    ``__init__`` and ``__main__``."""
+    """The modules that each module imports, at its top or in a function.
+
+    The package's own ``__init__`` and ``__main__`` are left out.
+    """
     known = modules(package)
     return {
         name: frozenset(_imported(file.read_text(encoding="utf-8"), known) - {name})

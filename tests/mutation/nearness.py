@@ -1,4 +1,4 @@
-"""Which tests are near a module: read off what files name, for :mod:`tools.mutation`."""
+"""Which tests are near a module: read off what files name, for :mod:`tests.mutation.mutation`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
-from tools import rooms
+from docs.make import rooms
 
 _NAMED = re.compile(r"\bpttt_ooc\b(?:\.([\w.]+))?(?: import (\([^)]*\)|[^\n]*))?")
 _IMPORTED = re.compile(r"^\s*from tests\.([\w.]+) import (\([^)]*\)|[^\n]*)", re.M)

@@ -37,15 +37,15 @@ from typing import Any
 
 import yaml
 
+from docs.make import rooms
 from pttt_ooc import jit
-from tools import rooms
-from tools.forking import ForkServer
-from tools.mutants import Mutant, dealt, mutants, sample
-from tools.nearness import entries, nearest
+from tests.mutation.forking import ForkServer
+from tests.mutation.mutants import Mutant, dealt, mutants, sample
+from tests.mutation.nearness import entries, nearest
 
 __all__ = ["Mutant", "dealt", "mutants", "sample"]
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.yaml")
 SECONDS = 60.0  # of the processor, after which no other file of tests is begun for a mutant, where no table names them
 PATIENCE = 120  # seconds after which a test is taken to loop for ever
@@ -378,7 +378,7 @@ def equivalents() -> dict[str, str]:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation.mutation", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="modules and rooms (default: all)")
     parser.add_argument("--total", type=int, default=100, metavar="N", help="mutants in all (default: 100)")
     parser.add_argument("--count", type=int, metavar="N", help="mutants of each module, in place of --total")
