@@ -59,16 +59,26 @@ Definition rest_of (set : positive) : positive := match set with xI rest | xO re
 Fixpoint fill (n : nat) (own set : positive) : bool :=
   match n with
   | O => true
-  | S less => (mem 0 own || mem 0 set) && fill less (rest_of own) (rest_of set)
+  | S less =>
+      match own, set with
+      | xI a, xI b | xI a, xO b | xO a, xI b => fill less a b
+      | xI a, xH => fill less a xH
+      | xH, xI b => fill less xH b
+      | _, _ => false
+      end
   end.
+
+Lemma fill_one less own set :
+  fill (S less) own set = (mem 0 own || mem 0 set) && fill less (rest_of own) (rest_of set).
+Proof. now destruct own, set. Qed.
 
 Lemma mem_rest s set : mem (S s) set = mem s (rest_of set).
 Proof. now destruct set, s. Qed.
 
 Lemma fill_is n own set : fill n own set = forallb (fun s => mem s own || mem s set) (seq 0 n).
 Proof.
-  revert own set. induction n as [| n IH]; intros own set; simpl; [reflexivity |].
-  rewrite IH, <- seq_shift. f_equal. generalize (seq 0 n). induction l as [| s l IHl]; cbn [map forallb]; [reflexivity |].
+  revert own set. induction n as [| n IH]; intros own set; [reflexivity |].
+  rewrite fill_one, IH. cbn [seq forallb]. rewrite <- seq_shift. f_equal. generalize (seq 0 n). induction l as [| s l IHl]; cbn [map forallb]; [reflexivity |].
   now rewrite IHl, !mem_rest.
 Qed.
 
@@ -85,20 +95,23 @@ Notation n := (squares G).
 
 Definition table_of (p : player) : table := tabulate n (holds_one (winning_sets G p)).
 
+Definition win (p : player) : positive -> bool := win_in (table_of p) (winning_sets G p).
+
+(** The plan, with the limits of what [me] gets against it. *)
+Definition note_for (me : player) (plan : tree) : tree :=
+  note n (classical G) (win me) (win (other me)) (fill n) plan (empty n).
+
 (** What a player gets at most against a plan of the other, times the weight of the plan. *)
 Definition most (me : player) (plan : tree) : Z :=
-  let mine := table_of me in
-  let theirs := table_of (other me) in
-  let my_win := win_in mine (winning_sets G me) in
-  let their_win := win_in theirs (winning_sets G (other me)) in
-  let answer reached := respond n (classical G) my_win their_win (fill n) (2 * n) (Branch (empty n) (empty n) reached) in
+  let answer reached :=
+    respond n (classical G) (win me) (win (other me)) (fill n) (2 * n) (Branch (empty n) (empty n) reached) in
   let root := Entry (total plan) plan (empty n) in
   match me with
-  | Zero => answer [root]
+  | Zero => answer [root] (- total plan)
   | One =>
-      let '(v, reached) := move_all (classical G) their_win (fill n) (empty n) [root] in
-      (v + answer reached)%Z
-  end.
+      let '(v, reached) := move_all (classical G) (win Zero) (fill n) (empty n) [root] in
+      v + answer reached (- total plan)
+  end%Z.
 
 Definition no_setup : bool :=
   match setup G Zero, setup G One with [], [] => true | _, _ => false end.
@@ -110,6 +123,8 @@ Definition fit (plan : tree) : bool :=
 
 (** The interval that two plans prove, if they are in order. *)
 Definition bounds (zero one : tree) : option (Q * Q) :=
+  let zero := note_for One zero in
+  let one := note_for Zero one in
   if fit zero && fit one
   then Some (Qmake (- most One zero) (Z.to_pos (total zero)), Qmake (most Zero one) (Z.to_pos (total one)))
   else None.
@@ -120,11 +135,12 @@ Variable F : ordered_field.
 Add Field numbers : (field_laws F).
 
 Lemma most_sound me plan (chance : player -> strategy F) :
-  fit plan = true -> is_strategy G F (chance me) -> chance (other me) = strategy_of G F plan ->
+  fit plan = true -> noted G (win me) (win (other me)) (fill n) plan (empty n) ->
+  is_strategy G F (chance me) -> chance (other me) = strategy_of G F plan ->
   (of_Z (total plan) * gain G F chance me (start G) <= of_Z (most me plan))%F.
 Proof.
   unfold fit, no_setup. rewrite !andb_true_iff, !negb_true_iff, Nat.eqb_neq, Z.ltb_lt.
-  intros [[[[[S W0] W1] N] T] O] Mine By.
+  intros [[[[[S W0] W1] N] T] O] Noted Mine By.
   assert (Both : forall p, is_strategy G F (chance p)).
   { intros p. destruct me, p; simpl in By; try exact Mine; rewrite By; apply strategy_of_is_strategy. }
   assert (Start : start G = at_ me Zero [] []).
@@ -134,8 +150,7 @@ Proof.
             fill n own set = fills G me i j).
   { intros own set i j R R'. rewrite fill_is. unfold fills, full, at_, board.
     destruct me; simpl; apply forallb_equal; intros s; rewrite R, R'; [reflexivity | apply orb_comm]. }
-  set (my_win := win_in (table_of me) (winning_sets G me)).
-  set (their_win := win_in (table_of (other me)) (winning_sets G (other me))).
+  set (my_win := win me) in *. set (their_win := win (other me)) in *.
   assert (My : forall set i, represents set (marks i) -> my_win set = wins G me i)
     by (intros; now apply win_in_is).
   assert (Their : forall set j, represents set (marks j) -> their_win set = wins G (other me) j)
@@ -145,12 +160,13 @@ Proof.
   { unfold open_. repeat split; try (destruct me; assumption).
     unfold fills, full, at_, board. destruct n as [| k]; [easy |]. now destruct me. }
   set (root := Entry (total plan) plan (empty n)).
-  assert (Sits : forall x, In x [(root, [] : infoset)] -> sits G me plan [] x).
+  assert (Sits : forall x, In x [(root, [] : infoset)] -> sits G me plan my_win their_win (fill n) [] x).
   { intros x [<- | []]. simpl. repeat split; auto; try apply Open.
     - unfold deals. destruct plan; auto. apply Z.eqb_refl.
+    - intros s X. discriminate X.
     - exists (empty n). auto. }
   rewrite Start. unfold most. fold my_win their_win root. destruct me.
-  - pose proof (respond_sound G F Zero plan chance Both By my_win their_win (fill n) My Their Covered (2 * n)
+  - pose proof (respond_sound G F Zero plan chance Both By my_win their_win (fill n) My Their Covered (2 * n) (- total plan)
       (Branch (empty n) (empty n) [root]) [] [(root, [])]) as R.
     rewrite value_of_one in R. apply R. repeat split; auto.
   - destruct (move_all_sound G F One plan chance Both By my_win their_win (fill n) My Their Covered (empty n) []
@@ -158,7 +174,7 @@ Proof.
     simpl map in *. destruct (move_all _ _ _ _ [root]) as [v reached]. simpl in E. subst reached. simpl fst in A.
     rewrite value_of_one in A. rewrite of_Z_plus. eapply at_most_trans; [exact A |].
     apply plus_monotone; [apply at_most_refl |].
-    apply (respond_sound G F One plan chance Both By my_win their_win (fill n) My Their Covered).
+    apply (respond_sound G F One plan chance Both By my_win their_win (fill n) My Their Covered (2 * n) (- total plan)).
     repeat split; auto.
 Qed.
 
@@ -175,21 +191,27 @@ Theorem bounds_sound zero one low high :
   (exists z, is_strategy G F z /\ forall o, is_strategy G F o -> of_Q low <= expected_payoff G F z o)%F /\
   (exists o, is_strategy G F o /\ forall z, is_strategy G F z -> expected_payoff G F z o <= of_Q high)%F.
 Proof.
-  unfold bounds. destruct (fit zero && fit one)%bool eqn:B; [| discriminate]. intros [= <- <-].
+  unfold bounds. pose proof (note_noted G (win One) (win Zero) (fill n) zero (empty n)) as L0.
+  pose proof (note_noted G (win Zero) (win One) (fill n) one (empty n)) as L1.
+  change (noted G (win One) (win Zero) (fill n) (note_for One zero) (empty n)) in L0.
+  change (noted G (win Zero) (win One) (fill n) (note_for Zero one) (empty n)) in L1.
+  generalize dependent (note_for One zero). clear zero. intros zero L0.
+  generalize dependent (note_for Zero one). clear one. intros one L1.
+  destruct (fit zero && fit one)%bool eqn:B; [| discriminate]. intros [= <- <-].
   apply andb_true_iff in B as [B0 B1].
   assert (T : forall plan, fit plan = true -> (0 < total plan)%Z).
   { intros plan. unfold fit. rewrite !andb_true_iff, Z.ltb_lt. tauto. }
   split.
   - exists (strategy_of G F zero). split; [apply strategy_of_is_strategy |]. intros o O.
     rewrite expected_payoff_at_start. unfold of_Q. simpl Qnum. simpl Qden. rewrite Z2Pos.id by auto.
-    pose proof (most_sound One zero (fun p => match p with Zero => strategy_of G F zero | One => o end) B0 O eq_refl) as A.
+    pose proof (most_sound One zero (fun p => match p with Zero => strategy_of G F zero | One => o end) B0 L0 O eq_refl) as A.
     apply at_most_quotient in A; [| auto]. simpl in A. rewrite of_Z_opposite.
     apply opposite_monotone in A. eapply at_most_trans; [| eapply at_most_trans; [exact A |]].
     + apply at_most_eq. field. now apply of_Z_positive_not_zero, T.
     + apply at_most_eq. ring.
   - exists (strategy_of G F one). split; [apply strategy_of_is_strategy |]. intros z Z.
     rewrite expected_payoff_at_start. unfold of_Q. simpl Qnum. simpl Qden. rewrite Z2Pos.id by auto.
-    pose proof (most_sound Zero one (fun p => match p with Zero => z | One => strategy_of G F one end) B1 Z eq_refl) as A.
+    pose proof (most_sound Zero one (fun p => match p with Zero => z | One => strategy_of G F one end) B1 L1 Z eq_refl) as A.
     now apply at_most_quotient in A; [| auto].
 Qed.
 

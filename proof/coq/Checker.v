@@ -1,4 +1,6 @@
-(** A program that bounds what a best response gets against a plan.  It works on whole numbers and sets of squares. *)
+(** A program that bounds what a best response gets against a plan.  It works on whole numbers and sets of squares.
+
+    The machine that runs it evaluates all arguments of a function, of [&&] too.  So where time matters, [if] stands. *)
 
 From Coq Require Import List ZArith Bool.
 Import ListNotations.
@@ -23,15 +25,42 @@ Fixpoint add (s : nat) (set : positive) : positive :=
   | S less, xH => xO (add less xH)
   end.
 
+(** ** A function of sets that remembers its values *)
+
+(** What is delayed is computed when it is asked for first, and then kept: that is how a machine treats such a type. *)
+CoInductive delayed (A : Type) := Delay (a : A).
+Arguments Delay {A} a.
+Definition force {A} (x : delayed A) : A := match x with Delay a => a end.
+
+Inductive memo := Unknown | Known (x : delayed Z) | Fork (without with_ : delayed memo).
+
+(** [f] for the sets of [n] squares. *)
+Fixpoint remember (n : nat) (f : positive -> Z) : memo :=
+  match n with
+  | O => Known (cofix later := Delay (f xH))
+  | S less =>
+      Fork (cofix later := Delay (remember less (fun set => f (xO set))))
+           (cofix later := Delay (remember less (fun set => f (xI set))))
+  end.
+
+Fixpoint recall (m : memo) (set : positive) : option Z :=
+  match set, m with
+  | xH, Known x => Some (force x)
+  | xO rest, Fork without _ => recall (force without) rest
+  | xI rest, Fork _ with_ => recall (force with_) rest
+  | _, _ => None
+  end.
+
 (** ** Plans *)
 
 (** The actions at an infoset, one after the other: the square, the weight of the sequence that ends with it, the infosets
-    after it has failed and after it was placed, and the next action.  [Stop]: no (further) action. *)
-Inductive tree := Stop | Act (s : nat) (w : Z) (failed placed next : tree).
+    after it has failed and after it was placed, the next action, and, for each set of the responder's marks, a limit for
+    what the responder gets from here on.  [Stop]: no (further) action. *)
+Inductive tree := Stop | Act (s : nat) (w : Z) (failed placed next : tree) (limits : memo).
 
-Fixpoint total (t : tree) : Z := match t with Stop => 0 | Act _ w _ _ next => w + total next end.
+Fixpoint total (t : tree) : Z := match t with Stop => 0 | Act _ w _ _ next _ => w + total next end.
 Fixpoint plays (t : tree) (s : nat) : bool :=
-  match t with Stop => false | Act s' _ _ _ next => Nat.eqb s s' || plays next s end.
+  match t with Stop => false | Act s' _ _ _ next _ => Nat.eqb s s' || plays next s end.
 
 (** The plan either says nothing here or deals out all the weight that arrives. *)
 Definition deals (w : Z) (t : tree) : bool := match t with Stop => true | _ => total t =? w end.
@@ -51,18 +80,83 @@ Variable covered : positive -> positive -> bool.  (* whether two sets of marks f
 Fixpoint in_order (t : tree) (known : positive) : bool :=
   match t with
   | Stop => true
-  | Act s w failed placed next =>
+  | Act s w failed placed next _ =>
       (s <? squares)%nat && negb (mem s known) && (0 <? w) && negb (plays next s)
       && deals w failed && deals w placed
       && in_order failed (add s known) && in_order placed (add s known) && in_order next known
   end.
+
+(** ** Limits: what a responder gets who sees the other's infoset, and may pass even where no attempt can fail *)
+
+(** The limit of an infoset at which a weight arrives.  Where the plan says nothing, the responder has won. *)
+Definition see (t : tree) (w : Z) (own : positive) : Z :=
+  match t with
+  | Stop => w
+  | Act _ _ _ _ _ limits => match recall limits own with Some z => z | None => w end
+  end.
+
+(** The same when the other is to move. *)
+Fixpoint see_moves (own marks : positive) (t : tree) : Z :=
+  match t with
+  | Stop => 0
+  | Act s w failed placed next _ =>
+      (if mem s own then
+         if classical then
+           match failed with
+           | Stop => w
+           | _ => see_moves own marks failed
+           end
+         else see failed w own
+       else
+         let marks' := add s marks in
+         if loses marks' then - w else if covered own marks' then 0 else see placed w own)
+      + see_moves own marks next
+  end.
+
+Fixpoint can_win (own marks : positive) (board : list nat) : bool :=
+  match board with
+  | [] => false
+  | s :: rest =>
+      if mem s own then can_win own marks rest
+      else if mem s marks then can_win own marks rest
+      else if wins (add s own) then true
+      else can_win own marks rest
+  end.
+
+Fixpoint best_seen (own marks : positive) (moves : positive -> Z) (board : list nat) (so_far : Z) : Z :=
+  match board with
+  | [] => so_far
+  | s :: rest =>
+      best_seen own marks moves rest
+        (if mem s own then so_far
+         else if mem s marks then so_far
+         else let own' := add s own in Z.max so_far (if covered own' marks then 0 else moves own'))
+  end.
+
+(** [moves]: what follows when the other moves, for the responder's marks then. *)
+Definition limit (all : Z) (marks : positive) (moves : positive -> Z) (own : positive) : Z :=
+  let board := seq 0 squares in
+  if can_win own marks board then all
+  else best_seen own marks moves board (if classical then - all else moves own).
+
+(** The plan with its limits. *)
+Fixpoint note (t : tree) (marks : positive) : tree :=
+  match t with
+  | Stop => Stop
+  | Act s w failed placed next _ =>
+      let noted := Act s w (note failed marks) (note placed (add s marks)) (note next marks) in
+      let t' := noted Unknown in
+      noted (remember squares (limit (total t') marks (fun own => see_moves own marks t')))
+  end.
+
+(** ** Moves *)
 
 (** The other player moves, until the responder moves again.  [found] has what the responder has got so far, and the
     infosets that the other has reached.  Where the plan says nothing, the responder has won. *)
 Fixpoint move (own : positive) (t : tree) (marks : positive) (found : Z * list entry) : Z * list entry :=
   match t with
   | Stop => found
-  | Act s w failed placed next =>
+  | Act s w failed placed next _ =>
       move own next marks
         (if mem s own then
            if classical then
@@ -105,30 +199,47 @@ Definition attempt_all (own known : positive) (L : list entry) (s : nat) : step 
     else let '(v, reached) := move_all own failed in (v, [Branch own known' reached]) in
   (a + b, after_placed ++ after_failed).
 
-Definition worth (then_ : branch -> Z) (x : step) : Z :=
-  fold_right (fun b v => then_ b + v) (fst x) (snd x).
+(** What the branches bring at most, each with its limit. *)
+Record option_ := Option { limit_of : Z; at_once : Z; later : Z; branches : list (Z * branch) }.
 
-(** No attempt brings more than if everything that goes on were won. *)
-Definition bound (x : step) : Z := worth (fun b => weights (entries_of b)) x.
+Definition see_all (b : branch) : Z :=
+  fold_right (fun e v => see (tree_of e) (weight_of e) (own_of b) + v) 0 (entries_of b).
 
-(** By falling bounds, so that more is left out. *)
-Fixpoint insert (x : Z * step) (xs : list (Z * step)) : list (Z * step) :=
+Definition option_of (x : step) : option_ :=
+  let bs := map (fun b => (see_all b, b)) (snd x) in
+  let later := fold_right (fun b v => fst b + v) 0 bs in
+  Option (fst x + later) (fst x) later bs.
+
+(** By falling limits, so that more is left out. *)
+Fixpoint insert (x : option_) (xs : list option_) : list option_ :=
   match xs with
   | [] => [x]
-  | y :: rest => if fst y <=? fst x then x :: xs else y :: insert x rest
+  | y :: rest => if limit_of y <=? limit_of x then x :: xs else y :: insert x rest
   end.
-Definition sort (xs : list (Z * step)) : list (Z * step) := fold_right insert [] xs.
+Definition sort (xs : list option_) : list option_ := fold_right insert [] xs.
 
-Fixpoint best (then_ : branch -> Z) (steps : list (Z * step)) (so_far : Z) : Z :=
-  match steps with
+(** At least what the branches bring, beside what is [got].  [then_ b floor] is at least what the branch [b] brings; where
+    that is no more than [floor], it need not be known, because then the whole is no more than [so_far]. *)
+Fixpoint finish (then_ : branch -> Z -> Z) (so_far got left : Z) (bs : list (Z * branch)) : Z :=
+  match bs with
+  | [] => got
+  | (limit, b) :: rest =>
+      let left' := left - limit in
+      finish then_ so_far (got + then_ b (so_far - got - left')) left' rest
+  end.
+
+Fixpoint best (then_ : branch -> Z -> Z) (xs : list option_) (so_far : Z) : Z :=
+  match xs with
   | [] => so_far
-  | (limit, x) :: rest =>
-      if limit <=? so_far then best then_ rest so_far
-      else best then_ rest (Z.max so_far (worth then_ x))
+  | x :: rest =>
+      best then_ rest
+        (if limit_of x <=? so_far then so_far
+         else Z.max so_far (finish then_ so_far (at_once x) (later x) (branches x)))
   end.
 
-(** At least what the responder gets who is to move; the other is at one of the infosets of [L]. *)
-Fixpoint respond (fuel : nat) (b : branch) : Z :=
+(** At least what the responder gets who is to move, if that is more than [floor]; the other is at one of the infosets of
+    the branch. *)
+Fixpoint respond (fuel : nat) (b : branch) (floor : Z) : Z :=
   match entries_of b with
   | [] => 0
   | L =>
@@ -138,8 +249,8 @@ Fixpoint respond (fuel : nat) (b : branch) : Z :=
           match filter (fun s => negb (mem s (known_of b))) (seq 0 squares) with
           | [] => weights L
           | free =>
-              let steps := map (attempt_all (own_of b) (known_of b) L) free in
-              best (respond less) (sort (map (fun x => (bound x, x)) steps)) (- weights L)
+              best (respond less)
+                (sort (map (fun s => option_of (attempt_all (own_of b) (known_of b) L s)) free)) floor
           end
       end
   end.

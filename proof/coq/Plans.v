@@ -5,13 +5,13 @@ From Phantom Require Import Numbers Statement Positions Checker.
 Import ListNotations.
 
 Fixpoint weight (t : tree) (s : square) : Z :=
-  match t with Stop => 0%Z | Act s' w _ _ next => if Nat.eqb s s' then w else weight next s end.
+  match t with Stop => 0%Z | Act s' w _ _ next _ => if Nat.eqb s s' then w else weight next s end.
 
 (** The tree after an attempt of [s] that has failed, or has placed a mark. *)
 Fixpoint after (t : tree) (s : square) (placed_ : bool) : tree :=
   match t with
   | Stop => Stop
-  | Act s' _ failed placed next => if Nat.eqb s s' then (if placed_ then placed else failed) else after next s placed_
+  | Act s' _ failed placed next _ => if Nat.eqb s s' then (if placed_ then placed else failed) else after next s placed_
   end.
 
 Definition find (t : tree) (path : list (square * bool)) : tree :=
@@ -27,7 +27,7 @@ Proof. unfold node, find. simpl. now rewrite fold_left_app. Qed.
 Fixpoint usable (n : nat) (t : tree) (l : list square) : bool :=
   match t with
   | Stop => true
-  | Act s w _ _ next => (s <? n) && negb (holds l s) && (0 <=? w)%Z && negb (plays next s) && usable n next l
+  | Act s w _ _ next _ => (s <? n) && negb (holds l s) && (0 <=? w)%Z && negb (plays next s) && usable n next l
   end.
 
 (** The strategy of a plan; where the plan is of no use, all attempts have the same chance. *)
@@ -48,12 +48,12 @@ Add Field numbers : (field_laws F).
 Fixpoint sum_actions (t : tree) (f : square -> F) : F :=
   match t with
   | Stop => zero
-  | Act s w _ _ next => (of_Z w * f s + sum_actions next f)%F
+  | Act s w _ _ next _ => (of_Z w * f s + sum_actions next f)%F
   end.
 
 Lemma weight_of_no_action t s : plays t s = false -> weight t s = 0%Z.
 Proof.
-  induction t as [| s' w f _ p _ next IH]; simpl; [reflexivity |].
+  induction t as [| s' w f _ p _ next IH limits]; simpl; [reflexivity |].
   destruct (Nat.eqb s s'); [discriminate | exact IH].
 Qed.
 
@@ -72,7 +72,7 @@ Lemma sum_of_weights n t l (xs : list square) (f : square -> F) :
   usable n t l = true -> NoDup xs -> (forall s, s < n -> holds l s = false -> In s xs) ->
   sum xs (fun s => of_Z (weight t s) * f s)%F = sum_actions t f.
 Proof.
-  intros U D I. induction t as [| s w fa _ pl _ next IH]; simpl in *.
+  intros U D I. induction t as [| s w fa _ pl _ next IH limits]; simpl in *.
   - transitivity (sum xs (fun _ => zero : F)); [| apply sum_zero].
     apply sum_equal. intros. cbv beta. rewrite of_Z_0. ring.
   - rewrite !andb_true_iff in U. destruct U as [[[[L N] _] P] U]. rewrite <- IH by exact U.
@@ -83,7 +83,7 @@ Qed.
 
 Lemma sum_actions_of_one t : sum_actions t (fun _ => one) = of_Z (total t).
 Proof.
-  induction t as [| s w f _ p _ next IH]; simpl; [now rewrite of_Z_0 |]. rewrite IH, of_Z_plus. ring.
+  induction t as [| s w f _ p _ next IH limits]; simpl; [now rewrite of_Z_0 |]. rewrite IH, of_Z_plus. ring.
 Qed.
 
 Lemma legal_no_duplicates i : NoDup (legal G i).
@@ -91,7 +91,7 @@ Proof. apply NoDup_filter, seq_NoDup. Qed.
 
 Lemma weight_nonnegative n t l s : usable n t l = true -> (0 <= weight t s)%Z.
 Proof.
-  induction t as [| s' w f _ p _ next IH]; simpl; [lia |]. rewrite !andb_true_iff. intros [[[[_ _] W] _] U].
+  induction t as [| s' w f _ p _ next IH limits]; simpl; [lia |]. rewrite !andb_true_iff. intros [[[[_ _] W] _] U].
   destruct (Nat.eqb s s'); [now apply Z.leb_le | auto].
 Qed.
 

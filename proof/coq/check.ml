@@ -62,7 +62,7 @@ let rec tree path =
         let failed = tree (path ^ String.make 1 c ^ ".") in
         let placed = tree (path ^ String.make 1 c ^ "*") in
         (square c, w, failed, placed)) played in
-      List.fold_right (fun (s, w, failed, placed) rest -> Act (s, w, failed, placed, rest)) subtrees Stop
+      List.fold_right (fun (s, w, failed, placed) rest -> Act (s, w, failed, placed, rest, Unknown)) subtrees Stop
   | _ -> Stop
 
 let () =
