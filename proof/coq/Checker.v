@@ -144,9 +144,12 @@ Fixpoint note (t : tree) (marks : positive) : tree :=
   match t with
   | Stop => Stop
   | Act s w failed placed next _ =>
-      let noted := Act s w (note failed marks) (note placed (add s marks)) (note next marks) in
-      let t' := noted Unknown in
-      noted (remember squares (limit (total t') marks (fun own => see_moves own marks t')))
+      let failed' := note failed marks in
+      let placed' := note placed (add s marks) in
+      let next' := note next marks in
+      let t' := Act s w failed' placed' next' Unknown in
+      Act s w failed' placed' next'
+        (remember squares (limit (total t') marks (fun own => see_moves own marks t')))
   end.
 
 (** ** Moves *)
