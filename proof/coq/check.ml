@@ -1,5 +1,5 @@
 (* Reads a certificate from standard input, as text, and prints the interval that its two plans prove.
-   Only Checker.bounds is verified; reading and printing are not. *)
+   Only [bounds] is verified, in Bounds.v; reading and printing are not. *)
 
 open Checker
 
@@ -77,10 +77,16 @@ let () =
   let zero = plan "plan 0" in
   let one = plan "plan 1" in
   ignore (after "end");
+  if !next <> Array.length lines then fail !next "nothing comes after 'end'";
   let rules = { squares; classical; setup = (fun _ -> []);
                 winning_sets = (function Zero -> zero_wins | One -> one_wins) } in
   match bounds rules zero one with
   | None -> fail !next "a plan is not in order"
   | Some (low, high) ->
-      let fraction q = text_of q.qnum ^ "/" ^ decimal_of q.qden in
-      Printf.printf "claim: %s\nproven: %s <= value <= %s\n" claim (fraction low) (fraction high)
+      let told q = let q = qred q in
+        text_of q.qnum ^ (if q.qden = XH then "" else "/" ^ decimal_of q.qden) in
+      let low = told low and high = told high in
+      if claim <> low ^ " <= value <= " ^ high then
+        fail !next (Printf.sprintf "proven is only %s <= value <= %s" low high);
+      for k = 1 to 4 do print_endline lines.(k) done;
+      print_endline ("proven: " ^ if low = high then "value = " ^ low else claim)
