@@ -51,7 +51,9 @@ def compile_library(folder):
     fresh = True
     for name in LIBRARY:
         source, copy = HERE / f"{name}.v", folder / f"{name}.v"
-        fresh = fresh and copy.exists() and copy.read_bytes() == source.read_bytes() and copy.with_suffix(".vo").exists()
+        fresh = (
+            fresh and copy.exists() and copy.read_bytes() == source.read_bytes() and copy.with_suffix(".vo").exists()
+        )
         if not fresh:
             shutil.copy(source, copy)
             copy.with_suffix(".vo").unlink(missing_ok=True)
