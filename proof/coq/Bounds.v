@@ -99,7 +99,7 @@ Definition win (p : player) : positive -> bool := win_in (table_of p) (winning_s
 
 (** The plan, with the limits of what [me] gets against it. *)
 Definition note_for (me : player) (plan : tree) : tree :=
-  note n (classical G) (win me) (win (other me)) (fill n) plan (empty n).
+  note n (classical G) (win me) (win (other me)) (fill n) plan (empty n) (empty n).
 
 (** What a player gets at most against a plan of the other, times the weight of the plan. *)
 Definition most (me : player) (plan : tree) : Z :=
@@ -191,8 +191,8 @@ Theorem bounds_sound zero one low high :
   (exists z, is_strategy G F z /\ forall o, is_strategy G F o -> of_Q low <= expected_payoff G F z o)%F /\
   (exists o, is_strategy G F o /\ forall z, is_strategy G F z -> expected_payoff G F z o <= of_Q high)%F.
 Proof.
-  unfold bounds. pose proof (note_noted G (win One) (win Zero) (fill n) zero (empty n)) as L0.
-  pose proof (note_noted G (win Zero) (win One) (fill n) one (empty n)) as L1.
+  unfold bounds. pose proof (note_noted G (win One) (win Zero) (fill n) zero (empty n) (empty n)) as L0.
+  pose proof (note_noted G (win Zero) (win One) (fill n) one (empty n) (empty n)) as L1.
   change (noted G (win One) (win Zero) (fill n) (note_for One zero) (empty n)) in L0.
   change (noted G (win Zero) (win One) (fill n) (note_for Zero one) (empty n)) in L1.
   generalize dependent (note_for One zero). clear zero. intros zero L0.

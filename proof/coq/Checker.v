@@ -32,15 +32,27 @@ CoInductive delayed (A : Type) := Delay (a : A).
 Arguments Delay {A} a.
 Definition force {A} (x : delayed A) : A := match x with Delay a => a end.
 
-Inductive memo := Unknown | Known (x : delayed Z) | Fork (without with_ : delayed memo).
+(** [Without] and [With]: only for sets without, or with, the next square. *)
+Inductive memo :=
+  | Unknown
+  | Known (x : delayed Z)
+  | Fork (without with_ : delayed memo)
+  | Without (rest : memo)
+  | With (rest : memo).
 
-(** [f] for the sets of [n] squares. *)
-Fixpoint remember (n : nat) (f : positive -> Z) : memo :=
+(** [f] for the sets of [n] squares that have the squares of [known] just where they are not in [marks]. *)
+Fixpoint remember (n : nat) (known marks : positive) (f : positive -> Z) : memo :=
   match n with
   | O => Known (cofix later := Delay (f xH))
   | S less =>
-      Fork (cofix later := Delay (remember less (fun set => f (xO set))))
-           (cofix later := Delay (remember less (fun set => f (xI set))))
+      match known, marks with
+      | xI known', xO marks' => With (remember less known' marks' (fun set => f (xI set)))
+      | xI known', xI marks' => Without (remember less known' marks' (fun set => f (xO set)))
+      | xO known', (xO marks' | xI marks') =>
+          Fork (cofix later := Delay (remember less known' marks' (fun set => f (xO set))))
+               (cofix later := Delay (remember less known' marks' (fun set => f (xI set))))
+      | _, _ => Unknown
+      end
   end.
 
 Fixpoint recall (m : memo) (set : positive) : option Z :=
@@ -48,6 +60,8 @@ Fixpoint recall (m : memo) (set : positive) : option Z :=
   | xH, Known x => Some (force x)
   | xO rest, Fork without _ => recall (force without) rest
   | xI rest, Fork _ with_ => recall (force with_) rest
+  | xO rest, Without m' => recall m' rest
+  | xI rest, With m' => recall m' rest
   | _, _ => None
   end.
 
@@ -140,16 +154,16 @@ Definition limit (all : Z) (marks : positive) (moves : positive -> Z) (own : pos
   else best_seen own marks moves board (if classical then - all else moves own).
 
 (** The plan with its limits. *)
-Fixpoint note (t : tree) (marks : positive) : tree :=
+Fixpoint note (t : tree) (known marks : positive) : tree :=
   match t with
   | Stop => Stop
   | Act s w failed placed next _ =>
-      let failed' := note failed marks in
-      let placed' := note placed (add s marks) in
-      let next' := note next marks in
+      let failed' := note failed (add s known) marks in
+      let placed' := note placed (add s known) (add s marks) in
+      let next' := note next known marks in
       let t' := Act s w failed' placed' next' Unknown in
       Act s w failed' placed' next'
-        (remember squares (limit (total t') marks (fun own => see_moves own marks t')))
+        (remember squares known marks (limit (total t') marks (fun own => see_moves own marks t')))
   end.
 
 (** ** Moves *)

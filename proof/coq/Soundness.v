@@ -694,17 +694,17 @@ End Soundness.
 
 (** ** Limits are kept as they are computed *)
 
-Lemma recall_remember n : forall f own z, recall (remember n f) own = Some z -> z = f own.
+Lemma recall_remember n : forall known set f own z, recall (remember n known set f) own = Some z -> z = f own.
 Proof.
-  induction n as [| n IH]; intros f [own | own |]; simpl; try discriminate.
-  - intros z X. now injection X as <-.
-  - intros. now apply (IH (fun set => f (xI set))).
-  - intros. now apply (IH (fun set => f (xO set))).
+  induction n as [| n IH]; intros known set f own z.
+  - destruct own; simpl; try discriminate. intros X. now injection X as <-.
+  - destruct known, set, own; simpl; try discriminate;
+      first [exact (IH _ _ (fun set => f (xI set)) _ _) | exact (IH _ _ (fun set => f (xO set)) _ _)].
 Qed.
 
-Lemma note_noted G my_win their_win covered t :
-  forall set, noted G my_win their_win covered (note (squares G) (classical G) my_win their_win covered t set) set.
+Lemma note_noted G my_win their_win covered t : forall known set,
+  noted G my_win their_win covered (note (squares G) (classical G) my_win their_win covered t known set) set.
 Proof.
-  induction t as [| s w failed IHf placed IHp next IHn limits]; intros set; simpl; [exact I |]. repeat split; auto.
-  intros own z Recall. exact (recall_remember _ _ own z Recall).
+  induction t as [| s w failed IHf placed IHp next IHn limits]; intros known set; simpl; [exact I |].
+  repeat split; auto. intros own z Recall. exact (recall_remember _ _ _ _ own z Recall).
 Qed.

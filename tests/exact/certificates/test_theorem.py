@@ -181,10 +181,11 @@ def rules_text(game):
     sets = [
         lists(lists(s for s in range(game.squares) if won >> s & 1) for won in game.winning_sets[p]) for p in (0, 1)
     ]
+    setups = [lists(game.setup[player]) for player in (0, 1)]
     return (
-        f"{{| squares := {game.squares}; winning_sets := fun p => match p with Zero => {sets[0]} | One => {sets[1]} end; "
-        f"classical := {str(game.turn_rule == 'classical').lower()}; "
-        f"setup := fun p => match p with Zero => {lists(game.setup[0])} | One => {lists(game.setup[1])} end |}}"
+        f"{{| squares := {game.squares}; classical := {str(game.turn_rule == 'classical').lower()};\n"
+        f"  winning_sets := fun p => match p with Zero => {sets[0]} | One => {sets[1]} end;\n"
+        f"  setup := fun p => match p with Zero => {setups[0]} | One => {setups[1]} end |}}"
     )
 
 
@@ -210,9 +211,10 @@ def sample_payoff(history, seeds):
 def test_the_statement_means_the_packages_games(library):
     """Histories, ends of games, infosets by length, and payoffs of strategies: as a walk over histories finds them."""
     lines = [
-        "From Coq Require Import List QArith.\nFrom Phantom Require Import Numbers Statement Counts.\nImport ListNotations."
+        "From Coq Require Import List QArith.",
+        "From Phantom Require Import Numbers Statement Counts.",
+        "Import ListNotations.\nOpen Scope nat_scope.",
     ]
-    lines.append("Open Scope nat_scope.")
     expected = []
     for k, name in enumerate(COUNTED):
         game = named_game(name)
