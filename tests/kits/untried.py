@@ -34,6 +34,8 @@ NEEDS = {
     "needs sb3_contrib": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnxruntime": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnx,": ("of agents in files", "", "pip install onnx"),
+    "Coq is not": ("of theorems", "coq", ""),
+    "OCaml is not": ("of theorems", "ocaml-nox", ""),
     "no make": ("of make", "make", ""),
     "no unshare": ("of bots behind walls", "util-linux", ""),
 }
