@@ -10,6 +10,7 @@ TARGETS ?=
 SERVE   ?=
 WEB     ?=
 MUTATE  ?=
+GAMES   ?=
 
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -27,7 +28,7 @@ INSTALLED := $(if $(findstring arena,$(TARGETS))$(findstring extreme,$(TARGETS))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help env solve web serve test test-all check docs bench certificates mutate format lock paper clean
+.PHONY: help env solve web serve test test-all check docs bench certificates theorem mutate format lock paper clean
 
 help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
@@ -67,6 +68,10 @@ bench: $(DEV) ## run the benchmarks
 certificates: $(DEV) ## make all certificates of docs/exact.md anew in build/proof, verify them, and add the pages that use them
 	$(BIN)/python -m docs.make.certificates build/proof
 	$(BIN)/python docs/make/pages.py build/proof
+
+theorem: ## prove the values of certificates as theorems of Coq (needs coqc; GAMES="..." for some of them)
+	$(PYTHON) proof/coq/prove.py $(GAMES)
+	if command -v ocamlopt > /dev/null; then $(PYTHON) proof/coq/prove.py --program $(GAMES); fi
 
 mutate: $(DEV) $(REFEREE) ## change the package in small ways and check that a test fails each time (MUTATE="..." adds options)
 	$(BIN)/python -m tests.mutation.mutation $(MUTATE)

@@ -35,6 +35,8 @@ NEEDS = {
     "needs onnxruntime": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnx,": ("of agents in files", "", "pip install onnx"),
     "needs pgx": ("of environments, by pgx", "", "pip install pgx"),
+    "Coq is not": ("of theorems", "coq", ""),
+    "OCaml is not": ("of theorems", "ocaml-nox", ""),
     "no make": ("of make", "make", ""),
     "no unshare": ("of bots behind walls", "util-linux", ""),
 }
