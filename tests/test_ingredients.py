@@ -219,7 +219,9 @@ def test_a_comment_and_another_line_do_not_count():
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("value", [[1.0], {1: 2}, object(), np.array([None]), RandomPackage, jit], ids=str)
+@pytest.mark.parametrize(
+    "value", [[1.0], {1: 2}, object(), np.array([None]), RandomPackage, jit], ids=lambda v: type(v).__name__
+)
 def test_what_has_no_content_that_can_be_told_is_refused(value):
     given = value
 

@@ -77,7 +77,8 @@ class BlockMover:
         self._present: OrderedDict[_Piece, bool] = OrderedDict()
         self._to_write: list[_Piece] = []
         self._size, self._ends = 0, False
-        self._thread = threading.Thread(target=self._move, name="mover", daemon=True)
+        self._error: BaseException | None = None  # that ended the thread
+        self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
         self._thread.start()
 
     def __enter__(self) -> Self:
@@ -90,7 +91,7 @@ class BlockMover:
         self._thread.join()
 
     def perform(self, steps: Iterable[Step]) -> None:
-        """Do these steps."""
+        """Do these steps; what ends the thread is raised here."""
         listed = list(steps)
         wanted = [_pieces_of(step.uses) for step in listed]
         with self._condition:
@@ -99,8 +100,10 @@ class BlockMover:
             self._condition.notify_all()
         for k, step in enumerate(listed):
             with self._condition:
-                while self._ready <= k:
+                while self._ready <= k and self._error is None:
                     self._condition.wait()
+                if self._error is not None:
+                    raise self._error
             step.work()
             with self._condition:
                 self._finish(wanted[k])
@@ -120,6 +123,14 @@ class BlockMover:
 
     # ---------------------------------------------------------------------------------------------
     # The thread
+
+    def _run(self) -> None:
+        try:
+            self._move()
+        except BaseException as error:
+            with self._condition:
+                self._error = error
+                self._condition.notify_all()
 
     def _move(self) -> None:
         while True:

@@ -98,3 +98,13 @@ def test_other_systems_move_nothing(tmp_path, monkeypatch):
         mover.perform([Step([Use(array, True)], lambda: array.fill(7))])
     assert array.min() == 7 and block_mover._system() is None
     block_mover._system.cache_clear()
+
+
+def test_what_ends_the_thread_is_told(tmp_path, monkeypatch):
+    def fail(*_of):
+        raise ZeroDivisionError("the mover")
+
+    monkeypatch.setattr(block_mover, "_bring", fail)
+    array = scratch_array(tmp_path, "a", 8, "u1")
+    with BlockMover(PIECE) as mover, pytest.raises(ZeroDivisionError, match="the mover"):
+        mover.perform([Step([Use(array)], lambda: None)])
