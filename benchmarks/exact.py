@@ -64,9 +64,9 @@ def _solve(oracle: DoubleOracle, variant: str, until: float) -> float:
     """Play rounds; returns the processor seconds of best responses, of all threads."""
     spent, responses = [0.0], oracle._responses
 
-    def timed() -> Any:
+    def timed(*played: Any) -> Any:
         begun = time.process_time()
-        found = responses()
+        found = responses(*played)
         spent.append(time.process_time() - begun)
         return found
 

@@ -232,8 +232,11 @@ def forbid_work(monkeypatch):
         ),
         (("evaluate", "0.zip", "pipe.zip"), ("pipe.zip", "Not a known kind")),
         (("evaluate", "", "uniform"), ("name is empty",)),
-        ((*EVALUATE, "--infosets0", "0.zip"), ("0.zip", "no list of infosets")),
-        (("lab", "export", "good.zarr", "--output", "out", "--infosets1", "0.zip"), ("0.zip", "no list of infosets")),
+        ((*EVALUATE, "--infosets0", "0.zip"), ("0.zip", "not a list of infosets")),
+        (
+            ("lab", "export", "good.zarr", "--output", "out", "--infosets1", "0.zip"),
+            ("0.zip", "not a list of infosets"),
+        ),
     ],
 )
 def test_headers_are_checked_before_any_work(pttt, monkeypatch, arguments, says):

@@ -125,7 +125,7 @@ def _observed(board: Board, hook: Callable[[], Any], on_open: Callable[[], None]
             board["opened"] = self.iteration
             on_open()
 
-        def commit(self, iteration: int, extra: Mapping[str, Any] | None = None) -> None:
+        def commit(self, iteration: int, extra: Mapping[str, Any] | None = None, *unchanged: Any) -> None:
             board["committing"] = 1
             with hook():
                 super().commit(iteration, extra)

@@ -34,6 +34,7 @@ NEEDS = {
     "needs sb3_contrib": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnxruntime": ("of agents in files", "", "pip install 'pttt-ooc[scoring]'"),
     "needs onnx,": ("of agents in files", "", "pip install onnx"),
+    "the extra mcp": ("of MCP", "", "pip install mcp"),
     "needs pgx": ("of environments, by pgx", "", "pip install pgx"),
     "Coq is not": ("of theorems", "coq", ""),
     "OCaml is not": ("of theorems", "ocaml-nox", ""),

@@ -229,7 +229,7 @@ def _read(content: bytes, walls: bool, python: str, file: str, libraries: tuple[
         process.send(asked, clock)
         first = process.receive(clock, _LONGEST)
         if "refused" in first:
-            raise ProgramError(f"no program in Python: {first['refused']}.")
+            raise ProgramError(f"not a program in Python: {first['refused']}.")
         found = BotProgram(file, first["source"], tuple(first["pythons"]), first["why"], first["told"])
         if 2 in found.pythons:
             found = _add_conversion(found, process, clock)
@@ -238,7 +238,7 @@ def _read(content: bytes, walls: bool, python: str, file: str, libraries: tuple[
         if error.code is not None:  # it runs our own files only, and they have failed
             last = (process.printed_text().strip().splitlines() or ["nothing."])[-1]
             raise MachineError(f"The process that reads bots' files failed. {error} It said: {last}") from None
-        raise ProgramError(f"no program in Python that can be read. {_explain(error)}.") from None
+        raise ProgramError(f"not a program in Python that can be read. {_explain(error)}.") from None
     finally:
         process.end()
 
@@ -263,8 +263,8 @@ def _add_conversion(found: BotProgram, process: Enclosed, clock: Clock) -> BotPr
         if python2():
             return found
         lacking = "It can only run in Python 2.7, which this machine has not"
-        raise ProgramError(f"no program that can be converted to Python 3: {answer['refused']}. {lacking}.")
-    raise ProgramError(f"no program in Python 3 nor 2. {found.why}. As Python 2: {answer['refused']}.")
+        raise ProgramError(f"not a program that can be converted to Python 3: {answer['refused']}. {lacking}.")
+    raise ProgramError(f"not a program in Python 3 nor 2. {found.why}. As Python 2: {answer['refused']}.")
 
 
 def _add_remarks(found: BotProgram, process: Enclosed, clock: Clock) -> BotProgram:

@@ -268,7 +268,7 @@ def test_a_term_from_the_announcement_to_the_grades(term):
     ]
     (term.directory / "other").mkdir()
     (term.directory / "other" / "thesis.tex").write_text("mine")
-    assert "no publication" in term.command("publish", term.directory / "other", code=1)
+    assert "not a publication" in term.command("publish", term.directory / "other", code=1)
     done = [line["what"] for line in json.loads(term.command("log", "--json"))[::-1]]
     of_agents = ["rejudge", "disqualify"]
     marks_and_releases = ["mark"] * 3 + ["release"] * 4

@@ -109,7 +109,7 @@ def test_options_that_do_not_go_together(tmp_path, capsys, monkeypatch):
         (["--page", "p.txt"], "the name must end with .html"),
         (["--page", "no/p.html"], "there is no directory no"),
         (["--equilibrium", "uniform"], "--equilibrium is for --games and --page"),
-        (["--seed", "1"], "--seed is for --games"),
+        (["--seed", "1"], "--seed and --matches are for --games"),
         (["--games", "20", "--memory-mb", "100"], "--memory-mb and --game-value are for an exact score"),
         (["--games", "20", "--game-value", "0.5"], "--memory-mb and --game-value are for an exact score"),
     ):

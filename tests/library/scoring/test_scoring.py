@@ -165,7 +165,12 @@ class Tensor:
         self.ndim, self.shape = numbers.ndim, numbers.shape
 
     def to(self, other):
-        return Tensor(self.numbers.astype(other.dtype), other.device, self.graph)
+        if isinstance(other, str):
+            return Tensor(self.numbers, other, self.graph)
+        return Tensor(self.numbers.astype(other), self.device, self.graph)
+
+    def float(self):
+        return self.to(np.float32)
 
     def detach(self):
         return Tensor(self.numbers, self.device)

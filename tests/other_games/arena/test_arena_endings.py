@@ -124,7 +124,7 @@ def test_the_commands(tmp_path, capsys):
     assert "There are no endings in" in lab(capsys, "errors", tmp_path / "none", "random", code=1)
     assert file.read_bytes() == before
     file.write_bytes(before[:-20])
-    with pytest.raises(ArenaError, match="no file of endings, or damaged"):
+    with pytest.raises(ArenaError, match="not a file of endings, or damaged"):
         endings.read(file)
     with pytest.raises(ArenaError, match="for the game ultimate only"):
         endings.EndingSolver(4).values(game("ultimate:open").start())

@@ -102,7 +102,7 @@ def test_files_are_checked(tmp_path):
         (data + b"more", "not a file of such weights"),
         (data.replace(b'"need"', b'"nope"'), "second line"),
         (data.replace(b": 5}", b": 4}"), "is for 4 in a row"),
-        (data[:-8] + np.array([np.nan]).tobytes(), "no numbers"),
+        (data[:-8] + np.array([np.nan]).tobytes(), "not numbers"),
     ):
         path.write_bytes(content)
         with pytest.raises(ArenaError, match=part):

@@ -179,7 +179,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path):
         (lambda data: data.replace(b'"ultimate"', b'"ultimat":'), "does not say what it holds"),
         (lambda data: data.replace(b'"ultimate"', b'"ultimat3"'), "is for ultimat3"),
         (lambda data: data.replace(b"0.15", b"1.15"), "what a draw is worth"),
-        (lambda data: data[:-4] + np.array([np.nan], "<f4").tobytes(), "no numbers"),
+        (lambda data: data[:-4] + np.array([np.nan], "<f4").tobytes(), "not numbers"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, change, sentence):

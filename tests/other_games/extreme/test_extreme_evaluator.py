@@ -328,7 +328,7 @@ def test_the_first_line_of_a_file_says_its_version(version):
 
 @pytest.mark.parametrize("text", [b"def (:\n", b"class Team1:\n\0", b"print 'a\n"])
 def test_what_is_no_program_is_a_sentence(text):
-    with pytest.raises(ExtremeError, match="no program in Python"):
+    with pytest.raises(ExtremeError, match="not a program in Python"):
         read(text)
 
 
@@ -372,7 +372,7 @@ def test_an_error_in_python_2_names_its_line(head):
 
 @pytest.mark.parametrize("name", ["team1.txt", "../team1.py", "team 1.py", ".py"])
 def test_a_bad_name_of_a_file_is_a_sentence(name):
-    with pytest.raises(ExtremeError, match="no name for a bot's file"):
+    with pytest.raises(ExtremeError, match="not a name for a bot's file"):
         read(b"", name)
 
 

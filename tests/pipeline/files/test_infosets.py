@@ -71,11 +71,11 @@ def test_crlf_and_missing_last_newline(tmp_path, end):
         (" |0*", "malformed"),
         ("|0* ", "malformed"),
         ("\ufeff|0*", "malformed"),
-        ("|" + "0*" * 5000, "malformed|no infoset of player 0"),
-        ("|0.", "no infoset of player 0 in mini-2x3k2-abrupt"),
-        ("|0*0*", "no infoset of player 0"),
-        ("|0*1*", "no infoset of player 0"),
-        ("|0.1*", "no infoset of player 0"),  # of a view that occurs, in an order that does not
+        ("|" + "0*" * 5000, "malformed|not an infoset of player 0"),
+        ("|0.", "not an infoset of player 0 in mini-2x3k2-abrupt"),
+        ("|0*0*", "not an infoset of player 0"),
+        ("|0*1*", "not an infoset of player 0"),
+        ("|0.1*", "not an infoset of player 0"),  # of a view that occurs, in an order that does not
     ],
 )
 def test_bad_lines(tmp_path, line, what):
