@@ -208,7 +208,7 @@ def test_a_disk_too_full_to_begin(disk, expected, left):
     assert goes_on(pttt, expected) == HALF
 
 
-@pytest.mark.long_but("atomic_write_text-pttt_ooc.cfr.solving.solve_run-Cannot write data/.*/convergence.jsonl-3")
+@pytest.mark.long_but("atomic_write_text-pttt_ooc.cfr.solving.solve_run-Cannot write data/.*/convergence.jsonl-5")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "module", "says", "reached"),
