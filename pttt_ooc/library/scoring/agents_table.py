@@ -7,13 +7,11 @@ stand in one order.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import mean, variance
 from typing import Literal
 
-from pttt_ooc.library.scoring.aivat import CONFIDENCE, FEW_LOSSES, LEAST_GAMES, Estimate
+from pttt_ooc.library.scoring.aivat import FEW_LOSSES, LEAST_GAMES, Sample, estimate, loss_of
 from pttt_ooc.library.scoring.ladder import (
     Record,
     agent_name,
@@ -57,15 +55,6 @@ class TableRow:
     refused: float | None = None
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Payoffs in one seat, or estimates of them: their number, their mean, and the sample's variance."""
-
-    count: int
-    mean: float
-    variance: float
-
-
 def rows_of(game: str, records: Sequence[Record], played: Sequence[TableRow] = ()) -> list[TableRow]:
     """All rows of a game, the least loss first.
 
@@ -89,8 +78,8 @@ def _exact_row(group: Sequence[Record]) -> TableRow:
 
 def interval_of_seeds(values: Sequence[float]) -> tuple[float, float]:
     """Student's interval of the mean of numbers that are not negative, cut off at 0."""
-    half = _quantile(len(values) - 1) * math.sqrt(variance(values) / len(values))
-    return max(mean(values) - half, 0.0), mean(values) + half
+    found = estimate(values)
+    return max(found.low, 0.0), found.high
 
 
 def played_row(agent: str, way: Way, seats: tuple[Sample, Sample], refused: int, lossy: int) -> TableRow | None:
@@ -113,24 +102,3 @@ def played_row(agent: str, way: Way, seats: tuple[Sample, Sample], refused: int,
     found = loss_of(seats)
     low, high = (found.low, found.high) if lossy >= FEW_LOSSES else (None, None)
     return TableRow(agent, "", "", way, found.mean, low, high, count, refused / count)
-
-
-def loss_of(seats: tuple[Sample, Sample]) -> Estimate:
-    """What an agent loses per game, averaged over both seats, from different numbers of games in them.
-
-    It is minus half the sum of both means; the interval is Welch's (1947), with Satterthwaite's degrees of freedom.
-    """
-    parts = [seat.variance / seat.count / 4 for seat in seats]
-    value, total = -sum(seat.mean for seat in seats) / 2, sum(parts)
-    if total == 0:
-        return Estimate(value, 0.0, value, value)
-    freedom = total**2 / sum(part**2 / (seat.count - 1) for part, seat in zip(parts, seats, strict=True))
-    error = math.sqrt(total)
-    half = _quantile(freedom) * error
-    return Estimate(value, error, value - half, value + half)
-
-
-def _quantile(freedom: float) -> float:
-    from scipy import stats
-
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))

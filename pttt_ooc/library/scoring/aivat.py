@@ -369,6 +369,15 @@ def _ask(seat: PlayedAgent, player: int, history: History) -> tuple[Answer, int]
     )
 
 
+@dataclass(frozen=True)
+class Sample:
+    """Payoffs in one seat, or estimates of them: their number, their mean, and the sample's variance."""
+
+    count: int
+    mean: float
+    variance: float
+
+
 def estimate(sample: Sequence[float] | NDArray[np.float64]) -> Estimate:
     """The mean of independent numbers, with its interval."""
     array = np.asarray(sample)
@@ -379,13 +388,23 @@ def estimate(sample: Sequence[float] | NDArray[np.float64]) -> Estimate:
 def estimate_loss(
     first: Sequence[float] | NDArray[np.float64], second: Sequence[float] | NDArray[np.float64]
 ) -> Estimate:
-    """Minus half the sum of the means of two independent samples, with the interval of Welch (1947)."""
+    """:func:`loss_of` two samples."""
     samples = [np.asarray(sample) for sample in (first, second)]
-    parts = [float(sample.var(ddof=1)) / len(sample) for sample in samples]
-    total = sum(parts)
-    freedom = [part**2 / (len(sample) - 1) for part, sample in zip(parts, samples, strict=True)]
-    mean = -sum(float(sample.mean()) for sample in samples) / 2
-    return _interval(mean, math.sqrt(total) / 2, total**2 / sum(freedom) if sum(freedom) else 1.0)
+    seats = [Sample(len(one), float(one.mean()), float(one.var(ddof=1))) for one in samples]
+    return loss_of((seats[0], seats[1]))
+
+
+def loss_of(seats: tuple[Sample, Sample]) -> Estimate:
+    """What an agent loses per game, averaged over both seats, from different numbers of games in them.
+
+    It is minus half the sum of both means; the interval is Welch's (1947), with Satterthwaite's degrees of freedom.
+    """
+    parts = [seat.variance / seat.count / 4 for seat in seats]
+    value, total = -sum(seat.mean for seat in seats) / 2, sum(parts)
+    if total == 0:
+        return Estimate(value, 0.0, value, value)
+    freedom = total**2 / sum(part**2 / (seat.count - 1) for part, seat in zip(parts, seats, strict=True))
+    return _interval(value, math.sqrt(total), freedom)
 
 
 def _interval(mean: float, error: float, freedom: float) -> Estimate:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.library.scoring.agents_table import TableRow
 from pttt_ooc.site.explore.opponents import Opponents
+from pttt_ooc.site.explore.play_api import OpponentOut
 from pttt_ooc.site.host.game_rules import rules_text
 from pttt_ooc.site.host.match_view import MatchView
 from pttt_ooc.site.host.matches import Matches
@@ -90,14 +91,6 @@ class AttemptIn(ResignationIn):
     """An attempt; with `made` it is made once, however often it is sent."""
 
     square: int = Field(ge=0, le=99, description="One of the squares that the match calls legal.")
-
-
-class OpponentOut(BaseModel):
-    """Whom you can play against."""
-
-    key: str
-    name: str
-    you_play: list[int] = Field(description="As which players it can be met.")
 
 
 class GameOut(BaseModel):
@@ -217,18 +210,8 @@ def lobby(hosting: UsedHost) -> HostOut:
 
 def _game(opponents: Opponents) -> GameOut:
     game = opponents.game
-    told = opponents_out(opponents)
+    told = OpponentOut.all_of([*opponents.list_opponents()])
     return GameOut(name=game.name, description=describe_game(game), rules=rules_text(game), opponents=told)
-
-
-def opponents_out(opponents: Opponents) -> list[OpponentOut]:
-    """The opponents of a game, one for each key."""
-    listed = opponents.list_opponents()
-    names = {one.key: one.name for one in reversed(listed)}
-    return [
-        OpponentOut(key=key, name=names[key], you_play=sorted(1 - one.player for one in listed if one.key == key))
-        for key in dict.fromkeys(one.key for one in listed)
-    ]
 
 
 @router.get("/table", summary="The table of agents", responses=_refusals(_404="The game is not played here."))

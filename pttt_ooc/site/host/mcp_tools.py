@@ -18,8 +18,9 @@ from pttt_ooc import __version__
 from pttt_ooc.errors import PtttError
 from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.site.explore.opponents import PreparingError
+from pttt_ooc.site.explore.play_api import OpponentOut
 from pttt_ooc.site.host.game_rules import rules_text
-from pttt_ooc.site.host.host_api import OpenOut, OpponentOut, opponents_out
+from pttt_ooc.site.host.host_api import OpenOut
 from pttt_ooc.site.host.match_view import MatchView
 from pttt_ooc.site.host.matches import Matches
 from pttt_ooc.site.host.tokens import HostAgent
@@ -74,7 +75,9 @@ def make_server(
     def list_games() -> GamesOut:
         """The games that are played here, with the keys of their opponents."""
         found = [
-            PlayedGame(name=name, description=describe_game(one.game), opponents=opponents_out(one))
+            PlayedGame(
+                name=name, description=describe_game(one.game), opponents=OpponentOut.all_of([*one.list_opponents()])
+            )
             for name, one in matches.games.items()
         ]
         return GamesOut(games=found, seconds=matches.seconds)

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, case, func, select
 
 from pttt_ooc.errors import PtttError
-from pttt_ooc.library.scoring.agents_table import Sample, TableRow, Way, played_row, rows_of
+from pttt_ooc.library.scoring.agents_table import TableRow, Way, played_row, rows_of
+from pttt_ooc.library.scoring.aivat import Sample
 from pttt_ooc.library.scoring.ladder import read_records
 from pttt_ooc.site.explore.opponents import BEST, Opponent, Opponents
 from pttt_ooc.site.explore.sources import SOLUTION

@@ -7,7 +7,8 @@ import re
 import pytest
 from scipy import stats
 
-from pttt_ooc.library.scoring.agents_table import Sample, loss_of, played_row, rows_of
+from pttt_ooc.library.scoring.agents_table import played_row, rows_of
+from pttt_ooc.library.scoring.aivat import Sample, loss_of
 from pttt_ooc.library.scoring.ladder import read_records
 from pttt_ooc.site.host.match_rows import HostMatch
 from tests.kits.browsing import served
