@@ -60,7 +60,9 @@ SERVE = (
 def uniform_tensor(player, game=GAME):
     index = full_index(game)
     rows, strategy = default_rows(index, player), uniform_strategy(index, player, np.float64)
-    return np.concatenate(list(tensor_from_strategy(index, player, strategy.probabilities, rows, np.float64)))
+    tensor = np.concatenate(list(tensor_from_strategy(index, player, strategy.probabilities, rows, np.float64)))
+    tensor.flags.writeable = False  # all tests of a process share it
+    return tensor
 
 
 def random_tensor(player, seed, sharpness=1.0, game=GAME):

@@ -59,7 +59,7 @@ def test_the_games_are_those_of_an_ordinary_match(tmp_path):
 
 FAULTS = {
     b"def chose(legal, state): pass": ("THREW AN EXCEPTION", "mine.py has no function choose(legal, state)"),
-    b"def choose(legal, state)\n    return 1": ("NO PROGRAM IN PYTHON", "no program in Python"),
+    b"def choose(legal, state)\n    return 1": ("NO PROGRAM IN PYTHON", "mine.py is not a program in Python"),
     b"def choose(legal, state):\n    raise ValueError('<b>')": ("THREW AN EXCEPTION", "ValueError: <b>"),
     b"def choose(legal, state):\n    return 99": (
         "INVALID MOVE",
