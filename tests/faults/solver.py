@@ -31,8 +31,8 @@ import numpy as np
 
 import pttt_ooc.cfr.solving.solve_run
 from pttt_ooc.cfr.solving.solve_run import solve
+from pttt_ooc.cfr.sweep.blocks import Block
 from pttt_ooc.cfr.sweep.engine import Engine
-from pttt_ooc.cfr.sweep.tree import reach_of_regrets
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk import commits
 from pttt_ooc.disk.commits import ResumableState, fsck
@@ -325,28 +325,22 @@ class Killer:
             die_after(seconds)
         run(self.job, self.work, board, on_open=partial(die_after, seconds) if since_open else lambda: None)
 
-    def every_boundary(self, within: bool = False) -> int:
-        """Kill before the first, second, third, ... slice that an iteration comes to; the number of them.
+    def every_slice(self) -> int:
+        """Kill before the first, second, third, ... call of a kernel that an iteration makes; the number of them.
 
         Counted are those of a process that goes on with one iteration: both players' strategies from what was saved,
-        then, for both, regrets upward and strategy, reach and averages downward.
-
-        Parameters
-        ----------
-        within
-            Whether to kill before each single call of a kernel for a slice.
+        then, for both, gradients and regrets upward, and strategy, reach and averages downward.
         """
 
         def solver(board: Board, last: int) -> None:
             count = counter(board, last)
 
             class Mortal(Engine):
-                def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
-                    if within or kernel is reach_of_regrets:  # the first call for a slice downward
-                        count()
-                    super().run(player, n, kernel, *arguments)
+                def run_block(self, player: int, block: Block, kernel: Callable[..., None], *arguments: Any) -> None:
+                    count()
+                    super().run_block(player, block, kernel, *arguments)
 
-                def gradient_slice(self, *arguments: Any) -> Any:  # the first call for a slice upward
+                def gradient_slice(self, *arguments: Any) -> Any:
                     count()
                     return super().gradient_slice(*arguments)
 
@@ -479,7 +473,7 @@ def harass(options: argparse.Namespace, place: Path, note: Callable[[str], None]
     if options.every:
         killer.job = replace(job, settings=settings.model_copy(update={"commit_seconds": 0.0}))
         killer.anew()
-        calls = killer.every_boundary(within=True)
+        calls = killer.every_slice()
         note(f"A kill at each of the {calls} calls for a slice in an iteration: all bits are the same.")
         killer.anew()
         found = killer.every_step_of_a_commit()

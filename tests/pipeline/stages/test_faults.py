@@ -43,15 +43,12 @@ def test_kills_at_random_instants(killer, kills):
     assert kills < 50 or tally.resumed > 5 and tally.starting and tally.committing
 
 
-@pytest.mark.long_but("True")
 @pytest.mark.slow
-@pytest.mark.parametrize("within", [False, pytest.param(True, marks=pytest.mark.full)])
-def test_a_kill_at_every_slice_boundary_of_an_iteration(killer, within):
+def test_a_kill_at_every_slice_of_an_iteration(killer):
     slices = sum(player.slices for player in killer.job.index.players)
-    # The initial strategy; within the iteration, upward and downward.
-    boundaries = 3 * slices
-    found = killer.every_boundary(within)
-    assert found > 100 if within else found == boundaries
+    # The initial strategy; within the iteration, gradients and regrets upward, and the strategy downward.
+    found = killer.every_slice()
+    assert found == 4 * slices
     assert killer.tally.killed >= found and killer.tally.finished
 
 
