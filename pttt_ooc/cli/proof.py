@@ -31,6 +31,7 @@ from pttt_ooc.pipeline.show.tables import print_facts, whole
 
 if TYPE_CHECKING:
     from pttt_ooc.exact.certificates.certificate import Certificate
+    from pttt_ooc.exact.certificates.inside_optimum import FreeReach
     from pttt_ooc.games.rules.game import Game
 
 _EXACT = 1e-13  # a gap that is rounding only
@@ -84,15 +85,17 @@ def certify(
     if p0 is None:
         if infosets0 or infosets1:
             raise ConfigError("The options --infosets0 and --infosets1 are for two strategies; leave them out.")
-        certificate = _of_game(named_game(game or DEFAULT_GAME), state, gap, memory_mb)
+        certificate, free = _of_game(named_game(game or DEFAULT_GAME), state, gap, memory_mb)
     elif p1 is None:
         raise ConfigError(f"{p0} is one strategy; name player 1's too, or a --game to find an equilibrium of.")
     else:
         if state or gap is not None:
             raise ConfigError("The options --state and --gap are for a game; leave them out.")
-        certificate = _of_pair((p0, p1), (infosets0, infosets1), memory_mb, game, data)
+        certificate, free = _of_pair((p0, p1), (infosets0, infosets1), memory_mb, game, data), None
     write(certificate, output)
     facts = _facts(certificate) | {"file": str(output), "bytes": output.stat().st_size}
+    if free:
+        facts |= {"dimensions": list(free.dimensions), "free": [int(part.sum()) for part in free.sequences]}
     _show(facts, certificate, time.monotonic() - begin, as_json)
 
 
@@ -116,8 +119,13 @@ def verify(
     _show(_facts(certificate) | {"visited": visited}, certificate, time.monotonic() - begin, as_json)
 
 
-def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int | None) -> Certificate:
-    """The certificate of an equilibrium, or of an interval, found from scratch or from a saved run."""
+def _of_game(
+    game: Game, state: Path | None, gap: float | None, memory_mb: int | None
+) -> tuple[Certificate, FreeReach | None]:
+    """The certificate of an equilibrium, or of an interval, found from scratch or from a saved run; and what is free.
+
+    What is free is None for an interval, and for a vertex.
+    """
     from pttt_ooc.exact.certificates.equilibrium import Progress, exact_equilibrium, proven_interval
     from pttt_ooc.exact.certificates.integer_plan import check_board
     from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
@@ -129,6 +137,7 @@ def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int |
     check_extra("exact", "The command `pttt certify`")
     say(f"{game.name}: getting ready ...")
     oracle, begin, spoken = DoubleOracle(game, memory_mb=memory_mb or math.inf), time.monotonic(), 0.0
+    free: FreeReach | None = None
     width = _EXACT if gap is None else gap
 
     def tell(line: str, always: bool = False) -> None:
@@ -138,6 +147,8 @@ def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int |
             say(f"{line}, {spoken - begin:.0f} s so far")
 
     def tell_progress(progress: Progress) -> None:
+        nonlocal free
+        free = progress.free
         tell(
             f"program {progress.programs}, {progress.fractions} of them in fractions, gap {numbers.gap(progress.gain)}"
         )
@@ -149,9 +160,10 @@ def _of_game(game: Game, state: Path | None, gap: float | None, memory_mb: int |
                 saved.save(last.is_equilibrium(width))
     if gap is not None:
         tell("an interval up to rounding; now in fractions", always=True)
-        return proven_interval(game, oracle.plans)
+        return proven_interval(game, oracle.plans), None
     tell("an equilibrium up to rounding; now in fractions", always=True)
-    return exact_equilibrium(game, oracle.plans, tell_progress, oracle.checked_program, oracle.is_inside)
+    found = exact_equilibrium(game, oracle.plans, tell_progress, oracle.checked_program, oracle.is_inside)
+    return found, free
 
 
 def _of_pair(
@@ -206,7 +218,13 @@ def _show(facts: dict[str, Any], certificate: Certificate, seconds: float, as_js
     lower, upper = certificate.lower, certificate.upper
     value = f"{float(lower):.15f}" if lower == upper else f"{float(lower):.15f} .. {float(upper):.15f}"
     lines = {"game": certificate.game.name, "value for player 0": value}
-    labels = {"infosets": "infosets of the plans", "digits": "digits of denominators", "visited": "infosets visited"}
+    labels = {
+        "infosets": "infosets of the plans",
+        "digits": "digits of denominators",
+        "visited": "infosets visited",
+        "dimensions": "dimensions of the face",
+        "free": "sequences with free reach",
+    }
     for fact, label in labels.items():
         if fact in facts:
             first, second = facts[fact]

@@ -18,7 +18,7 @@ from typing import Any
 from pttt_ooc.errors import PtttError
 from pttt_ooc.exact.certificates.behaviours import RoundedBehaviour, SparseBehaviour
 from pttt_ooc.exact.certificates.certificate import Certificate, guarantees
-from pttt_ooc.exact.certificates.inside_optimum import inside_optimum
+from pttt_ooc.exact.certificates.inside_optimum import FreeReach, inside_optimum
 from pttt_ooc.exact.certificates.integer_plan import IntegerPlan, check_board, in_lowest_terms, integer_plan
 from pttt_ooc.exact.certificates.integer_program import Floats, IntegerProgram, Simplex, integer_program
 from pttt_ooc.exact.certificates.integer_response import IntegerResponse
@@ -59,12 +59,15 @@ class Progress:
         What both best responses gain together.
     added
         Number of sequences that they add.
+    free
+        In what the equilibria of the restricted game differ; None where no face was solved in fractions.
     """
 
     programs: int
     fractions: int
     gain: float
     added: int
+    free: FreeReach | None = None
 
 
 def exact_equilibrium(
@@ -115,13 +118,13 @@ def exact_equilibrium(
                 continue
         # They gain nothing in double precision, or have nothing new: compute it in fractions, and write both plans
         # out.
-        optimum = fractions_of()
+        optimum, free = fractions_of()
         fractions += 1
         written = _written_out(game, rules, plans, optimum)
         # Best responses in integers. If they gain nothing, both plans guarantee the same, which is the proof.
         found = guarantees(game, written)
         if found.lower == found.upper:
-            tell(Progress(programs, fractions, 0.0, 0))
+            tell(Progress(programs, fractions, 0.0, 0, free))
             return Certificate(game, found.lower, found.upper, written)
         # Otherwise they have an action that the restricted game lacks.
         plans, added = _both(allow_integer_response(rules, plans[p], found.responses[p]) for p in (0, 1))
@@ -130,19 +133,19 @@ def exact_equilibrium(
             raise PtttError("The best responses to an equilibrium of the restricted game gain, but have nothing new.")
 
 
-_Point = tuple[tuple[Floats, Floats], Callable[[], RationalOptimum]]
-"""Both players' reach in double precision, and how to compute it in fractions."""
+_Point = tuple[tuple[Floats, Floats], Callable[[], tuple[RationalOptimum, FreeReach | None]]]
+"""Both players' reach in double precision, and how to compute it in fractions, with what is free inside of a face."""
 
 
 def _at_vertex(program: IntegerProgram, simplex: Simplex) -> _Point:
     vertex = simplex.vertex(program)
-    return vertex.reach, lambda: rational_optimum(program, vertex)
+    return vertex.reach, lambda: (rational_optimum(program, vertex), None)
 
 
 def _inside(program: IntegerProgram, plans: Plans, won: WonHistories) -> _Point:
     face = face_of(plans, won)[-1]
 
-    def fractions_of() -> RationalOptimum:
+    def fractions_of() -> tuple[RationalOptimum, FreeReach]:
         try:
             return inside_optimum(program, face)
         except (NotOptimalError, SingularError):  # presolve may end on the boundary, whose face is another one

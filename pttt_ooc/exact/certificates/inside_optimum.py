@@ -3,13 +3,14 @@
 The face is a system of equations in integers, see :mod:`pttt_ooc.exact.double_oracle.restricted_interior`.  Elimination
 modulo a prime says which of the equations are independent, and chooses a variable for each: the one with the most
 reach, so that signs survive.  The other variables are free.  They become short fractions near their values, and the
-rest follows exactly.
+rest follows exactly.  How many are free is the dimension of the face, and a random point of the elimination's null
+space says which reach is the same everywhere in the face.
 """
 
 from __future__ import annotations
 
 import heapq
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,18 +19,34 @@ from pttt_ooc.exact.certificates.integer_program import IntegerProgram
 from pttt_ooc.exact.certificates.rational_optimum import RationalOptimum, checked_optimum
 from pttt_ooc.exact.certificates.rational_system import PRIMES, power, solve
 from pttt_ooc.exact.double_oracle.restricted_interior import Face
-from pttt_ooc.jit import kernel
+from pttt_ooc.jit import bare_kernel, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _BITS = 64  # of the fractions of free variables
 _VALUE = 1e-3  # values have no sign to keep; they are chosen where reach is smaller than this
 _DAMPING = 1e-3  # of a matrix whose pattern alone matters
 
 
-def inside_optimum(program: IntegerProgram, face: Face) -> RationalOptimum:
-    """The equilibrium near a point inside of the optimal face.
+class FreeReach(NamedTuple):
+    """In what the equilibria of a restricted game differ, for both players; proven modulo a prime.
+
+    Attributes
+    ----------
+    dimensions
+        Of the sets of the players' plans, of which the face is made.
+    sequences : two bool (sequences,)
+        Whose reach is not the same in all plans of the face.
+    """
+
+    dimensions: tuple[int, int]
+    sequences: tuple[Bools, Bools]
+
+
+def inside_optimum(program: IntegerProgram, face: Face) -> tuple[RationalOptimum, FreeReach]:
+    """The equilibrium near a point inside of the optimal face, and what is free in the face.
 
     Raises
     ------
@@ -47,12 +64,18 @@ def inside_optimum(program: IntegerProgram, face: Face) -> RationalOptimum:
     multipliers[0] = values[sequences]
     all_values = np.arange(sequences, len(values))
     columns = np.concatenate([columns[0], all_values]), np.concatenate([columns[1], all_values])
-    first = _near(program.matrix[rows[0]][:, columns[0]], 0, values[columns[0]], columns[0] < sequences)
     one = int(np.searchsorted(columns[1], sequences))
-    second = _near(program.matrix[rows[1]][:, columns[1]].T.tocsr(), one, multipliers[rows[1]], rows[1] >= flows)
-    return checked_optimum(
-        program, _scatter(first, columns[0], len(values)), _scatter(second, rows[1], len(multipliers))
+    first = _Equations(program.matrix[rows[0]][:, columns[0]], columns[0] < sequences, values[columns[0]])
+    second = _Equations(program.matrix[rows[1]][:, columns[1]].T.tocsr(), rows[1] >= flows, multipliers[rows[1]])
+    optimum = checked_optimum(
+        program,
+        _scatter(first.near(0), columns[0], len(values)),
+        _scatter(second.near(one), rows[1], len(multipliers)),
     )
+    free = np.zeros(sequences, np.bool_), np.zeros(len(multipliers) - flows, np.bool_)
+    free[0][columns[0][columns[0] < sequences]] = first.free
+    free[1][rows[1][rows[1] >= flows] - flows] = second.free
+    return optimum, FreeReach((first.dimension, second.dimension), (free[0][1:], free[1][1:]))
 
 
 def _indices(own: NDArray[np.bool_], start: int, is_row: bool) -> Ints:
@@ -70,38 +93,75 @@ def _scatter(part: list[Any], places: Ints, size: int) -> list[Any]:
     return found
 
 
-def _near(matrix: Any, one: int, point: Floats, has_sign: NDArray[np.bool_]) -> list[Any]:
-    """A solution of ``matrix @ x = e``, where e is 1 at the place `one`, in fractions near a point."""
-    from flint import fmpq
+class _Equations:
+    """The equations of one player's face, ``matrix @ x = e`` with a single 1 in e, eliminated near a point.
 
-    rows, columns = _pivots(matrix, np.where(has_sign, np.abs(point), _VALUE))
-    free = np.setdiff1d(np.arange(len(point)), columns)
-    numbers = [round(float(number) * 2.0**_BITS) for number in point[free]]
-    found = [fmpq(0)] * len(point)
-    for place, number in zip(free.tolist(), numbers, strict=True):
-        found[place] = fmpq(number, 1 << _BITS)
-    part = matrix[rows]
-    kept = part[:, free].tocsr()
-    amounts = []
-    for row, begin, end in zip(rows.tolist(), kept.indptr[:-1].tolist(), kept.indptr[1:].tolist(), strict=True):
-        entries = zip(kept.data[begin:end].tolist(), kept.indices[begin:end].tolist(), strict=True)
-        amounts.append(fmpq((int(row == one) << _BITS) - sum(number * numbers[k] for number, k in entries), 1 << _BITS))
-    for place, number in zip(columns.tolist(), solve(part[:, columns].tocsr(), amounts), strict=True):
-        found[place] = number
-    return found
+    Parameters
+    ----------
+    matrix
+        Sparse, of integers.
+    is_reach
+        Which variables are reach; the others are the opponent's values.
+    point
+        Near which solutions are wanted.
+    """
+
+    def __init__(self, matrix: Any, is_reach: Bools, point: Floats) -> None:
+        self._matrix, self._is_reach, self._point = matrix, is_reach, point
+        self._rows, self._kept, self._starts = _eliminated(matrix, np.where(is_reach, np.abs(point), _VALUE))
+        self._columns = self._kept[0, self._starts[:-1]]
+
+    def near(self, one: int) -> list[Any]:
+        """A solution in fractions, where e is 1 at the place `one`."""
+        from flint import fmpq
+
+        rows, columns, point = self._rows, self._columns, self._point
+        free = np.setdiff1d(np.arange(len(point)), columns)
+        numbers = [round(float(number) * 2.0**_BITS) for number in point[free]]
+        found = [fmpq(0)] * len(point)
+        for place, number in zip(free.tolist(), numbers, strict=True):
+            found[place] = fmpq(number, 1 << _BITS)
+        part = self._matrix[rows]
+        kept = part[:, free].tocsr()
+        amounts = []
+        for row, begin, end in zip(rows.tolist(), kept.indptr[:-1].tolist(), kept.indptr[1:].tolist(), strict=True):
+            entries = zip(kept.data[begin:end].tolist(), kept.indices[begin:end].tolist(), strict=True)
+            left = (int(row == one) << _BITS) - sum(number * numbers[k] for number, k in entries)
+            amounts.append(fmpq(left, 1 << _BITS))
+        for place, number in zip(columns.tolist(), solve(part[:, columns].tocsr(), amounts), strict=True):
+            found[place] = number
+        return found
+
+    @property
+    def dimension(self) -> int:
+        """The number of reaches that may be chosen freely: of all free variables less those that are only values."""
+        values = self._matrix[:, ~self._is_reach]
+        only_values = values.shape[1] - len(_eliminated(values, np.ones(values.shape[1]))[0])
+        return len(self._point) - len(self._rows) - only_values
+
+    @property
+    def free(self) -> Bools:
+        """Which reaches differ between solutions: those that are not 0 in a random one for e = 0."""
+        null = np.random.default_rng(0).integers(1, PRIMES[0], len(self._point))
+        _solve_backward(PRIMES[0], self._starts, self._kept, null)
+        return (null != 0)[self._is_reach]
 
 
-def _pivots(matrix: Any, weights: Floats) -> tuple[Ints, Ints]:
-    """Independent equations, and a variable for each, in the order of an elimination that fills little."""
+def _eliminated(matrix: Any, weights: Floats) -> tuple[Ints, Ints, Ints]:
+    """Independent equations, in the order of an elimination that fills little; and the reduced ones with their starts.
+
+    See :func:`_eliminate`.
+    """
     matrix = matrix.tocsr(copy=True)
     matrix.eliminate_zeros()
     parts = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.int64)
     order, capacity = _order(matrix), 2 * matrix.nnz + len(weights)
     while True:
-        pivots = np.full(matrix.shape[0], -1, np.int64)
-        if _eliminate(PRIMES[0], parts, order, weights, np.zeros((2, capacity), np.int64), pivots):
+        pivots, starts = np.full(matrix.shape[0], -1, np.int64), np.zeros(matrix.shape[0] + 1, np.int64)
+        kept = np.zeros((2, capacity), np.int64)
+        if _eliminate(PRIMES[0], parts, order, weights, (starts, kept), pivots):
             rows = order[pivots[order] >= 0]
-            return rows, pivots[rows]
+            return rows, kept, starts[: len(rows) + 1]
         capacity *= 2
 
 
@@ -119,15 +179,15 @@ def _order(matrix: Any) -> Ints:
 
 
 @kernel
-def _eliminate(prime: int, matrix: Any, order: Any, weights: Any, kept: Any, pivots: Any) -> bool:
+def _eliminate(prime: int, matrix: Any, order: Any, weights: Any, space: Any, pivots: Any) -> bool:
     """Eliminate row by row modulo a prime; each takes as its pivot the column with the most weight.
 
     Parameters
     ----------
     matrix
         Starts of rows, columns and entries.
-    kept : int64 (2, capacity)
-        Space for columns and numbers of reduced rows, each with its pivot first, which is 1.
+    space : int64 (rows + 1,), int64 (2, capacity)
+        For the starts of reduced rows, and for their columns and numbers; each has its pivot first, which is 1.
     pivots : int64 (rows,)
         Set to the column of each row, and left at -1 for a row that depends on earlier ones.
 
@@ -137,8 +197,9 @@ def _eliminate(prime: int, matrix: Any, order: Any, weights: Any, kept: Any, piv
         Whether there was enough space.
     """
     row_starts, columns, numbers = matrix
+    starts, kept = space
     width, size, rank = len(weights), 0, 0
-    starts, reduced = np.zeros(len(order) + 1, np.int64), np.full(width, -1, np.int64)
+    reduced = np.full(width, -1, np.int64)
     row, seen, touched = np.zeros(width, np.int64), np.full(width, -1, np.int64), np.zeros(width, np.int64)
     for step in range(len(order)):
         count, waiting = 0, [np.int64(len(order))]
@@ -185,3 +246,13 @@ def _eliminate(prime: int, matrix: Any, order: Any, weights: Any, kept: Any, piv
         rank += 1
         starts[rank] = size
     return True
+
+
+@bare_kernel
+def _solve_backward(prime: int, starts: Any, kept: Any, found: Any) -> None:
+    """Set the pivots of reduced equations, whose right sides are 0, modulo a prime; the other variables are given."""
+    for step in range(len(starts) - 2, -1, -1):
+        total = np.int64(0)
+        for k in range(starts[step] + 1, starts[step + 1]):
+            total = (total + kept[1, k] * found[kept[0, k]]) % prime
+        found[kept[0, starts[step]]] = (prime - total) % prime

@@ -195,8 +195,14 @@ class DoubleOracle:
         self._halved = 2 * PROGRAMS_FROM, 0  # the width when it was last halved, and the round
         self.last: Round | None = None
 
-    def round(self) -> Round:
+    def round(self, gap: float = EXACT) -> Round:
         """Solve the restricted game, respond to its plans, and allow the responses' actions.
+
+        Parameters
+        ----------
+        gap
+            Where the best plans of all rounds, each of a round of its own, lose no more than this together, they become
+            the plans of this round.
 
         Raises
         ------
@@ -221,7 +227,7 @@ class DoubleOracle:
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
         if self._solver is not Solver.VERTICES:
-            self._drop_unplayed()
+            self._drop_unplayed(earlier is Solver.MATCHING and self.is_inside)
         # Best responses in the whole game, whose actions are allowed from now on.
         played = played_part(self.rules, 0, self.plans[0]), played_part(self.rules, 1, self.plans[1])
         first, second = self._responses(played)
@@ -254,7 +260,7 @@ class DoubleOracle:
         # The last halving of the gap decides how long a large game waits for programs.
         if self.last.nashconv <= self._halved[0] / 2:
             self._halved = self.last.nashconv, self.last.number
-        self._join_best()
+        self._join_best(gap)
         # A gain without a new action cannot be more than rounding.
         if self.last.settled and self.last.nashconv > TOLERANCE:
             raise PtttError(
@@ -266,7 +272,7 @@ class DoubleOracle:
     def rounds(self, gap: float = EXACT) -> Iterator[Round]:
         """Play rounds until there is an equilibrium up to `gap`; none if there is one. Errors as :meth:`round`."""
         while not (self.last and self.last.is_equilibrium(gap)):
-            yield self.round()
+            yield self.round(gap)
 
     def _next_solver(self, before: Round) -> Solver:
         """What solves the next restricted game."""
@@ -298,14 +304,15 @@ class DoubleOracle:
             return self._solve(won, width)
         return inside.reach, max(least, _LEAST), inside.loss <= EXACT and project
 
-    def _join_best(self) -> None:
-        """End with the best plans of all rounds if they are an equilibrium, each of a round of its own.
+    def _join_best(self, gap: float) -> None:
+        """End with the best plans of all rounds if they lose at most `gap`, each of a round of its own.
 
-        Where the last solution is a vertex, a few more rounds lead to one that is an equilibrium by itself.
+        Where an exact solution is a vertex, a few more rounds lead to one that is an equilibrium by itself.
         """
         last = self.last
         assert last
-        if self._solver is Solver.VERTICES or last.is_equilibrium() or last.best_upper - last.best_lower > EXACT:
+        vertex = self._solver is Solver.VERTICES and gap <= EXACT
+        if vertex or last.is_equilibrium(gap) or last.best_upper - last.best_lower > gap:
             return
         first, second = (play_part(self.rules, plan, part) for plan, part in zip(self.plans, self._best, strict=True))
         self.plans, support = (first, second), (int((first.chances > 0).sum()), int((second.chances > 0).sum()))
@@ -377,14 +384,15 @@ class DoubleOracle:
         """Whether the last plans are inside of the optimal face of the restricted game, and no vertex."""
         return self._solver in (Solver.INSIDE, Solver.FACE, Solver.WHOLE_FACE)
 
-    def _drop_unplayed(self) -> None:
+    def _drop_unplayed(self, first_inside: bool) -> None:
         """Leave out what plans do not play, if that is most of a large restricted game; responses may bring it back.
 
-        The game has to be larger each time, so this ends.
+        The game has to be larger each time, so this ends.  The first plans from inside play all that matters, so what
+        they leave out goes, however much it is: each of the programs that follow takes a fraction of the time.
         """
         size = sum(int(plan.counts[1]) for plan in self.plans)
         played = sum(int((plan.chances[: plan.counts[1]] > 0).sum()) for plan in self.plans)
-        if size <= max(self._large, MOSTLY_UNPLAYED * played):
+        if size <= (LARGE if first_inside else max(self._large, MOSTLY_UNPLAYED * played)):
             return
         self._large = int(GROWN * size)
         self._keep_likely(PLAYED)

@@ -84,7 +84,7 @@ def play_rounds(
         with open(state / ROUNDS, "w", encoding="utf-8") as file:
             file.writelines(f"{json.dumps(row)}\n" for row in rows)
             while not has_ended(oracle, gap) and (not rows or rows[-1]["seconds"] < most_seconds):
-                last = oracle.round()  # if it does not fit, it stops in the middle: the saved state is older
+                last = oracle.round(gap)  # if it does not fit, it stops in the middle: the saved state is older
                 rows.append(_row(last, before + time.monotonic() - begun))
                 file.write(f"{json.dumps(rows[-1])}\n")
                 file.flush()

@@ -318,9 +318,33 @@ def test_an_equilibrium_inside_has_the_same_value_in_fractions(name, monkeypatch
     assert oracle.is_inside
     inside = exact_equilibrium(oracle.game, oracle.plans, steps.append, oracle.checked_program, oracle.is_inside)
     assert inside.lower == inside.upper == vertex.lower == exact_value(oracle.game) and steps[-1].gain == 0
+    if name.startswith("mini"):
+        assert_free_as_plain_fractions_say(*HistoryFinder(oracle.rules).find_won(oracle.plans), steps[-1].free)
     for mixed, pure in zip(inside.plans, vertex.plans, strict=True):
         assert mixed.actions >= pure.actions
     assert sum(plan.actions for plan in inside.plans) > sum(plan.actions for plan in vertex.plans)
+
+
+def assert_free_as_plain_fractions_say(plans, won, free):
+    """By all directions in the face, from Gauss in integers, with none of the code that is tested."""
+    from flint import fmpz_mat
+    from scipy import sparse
+
+    program, _, face = equilibrium.face_of(plans, won)
+    shape = len(program.upper), len(program.costs)
+    sequences, flows = len(program.sequences), len(program.row_infosets)
+    whole = 8 * sparse.csc_array((program.entries, program.rows, program.starts), shape=shape).toarray()
+    values = np.arange(sequences, shape[1]), np.arange(flows)
+    for player, (matrix, firsts) in enumerate(((whole, (0, flows)), (whole.T, (flows, 0)))):
+        mine, theirs = np.flatnonzero(face.played[player]), np.flatnonzero(face.tight[1 - player])
+        variables = np.append(firsts[0] + mine, values[player])
+        equations = np.append(firsts[1] + theirs, values[1 - player])
+        null, nullity = fmpz_mat(np.rint(matrix[np.ix_(equations, variables)]).astype(int).tolist()).nullspace()
+        reach = [row[:nullity] for row in null.tolist()[: len(mine)]]
+        assert free.dimensions[player] == fmpz_mat(reach).rank() > 0
+        assert np.flatnonzero(free.sequences[player]).tolist() == [
+            k for k, row in zip(mine.tolist(), reach, strict=True) if any(row)
+        ]
 
 
 def test_a_wrong_face_is_refused_and_presolve_is_left_out(monkeypatch):

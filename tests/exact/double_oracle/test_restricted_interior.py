@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pttt_ooc.cfr.solving.highs_solver import UnsolvedError
+from pttt_ooc.exact.certificates.equilibrium import proven_interval
 from pttt_ooc.exact.double_oracle import oracle as oracle_module
 from pttt_ooc.exact.double_oracle import restricted_interior
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle, Solver
@@ -116,6 +117,32 @@ def test_what_a_large_game_does_not_play_is_dropped(large, monkeypatch):
     assert list(oracle.rounds())[-1].lower == pytest.approx(17 / 72, abs=1e-12)
 
 
+def test_the_first_plans_from_inside_drop_what_they_do_not_play(large, monkeypatch):
+    """Once, however much it is; later rounds keep what they do not play."""
+    for name, number in (("LARGE", 0), ("MOSTLY_UNPLAYED", 1e9), ("PROGRAMS_FROM", 0.1)):
+        monkeypatch.setattr(oracle_module, name, number)
+    oracle = DoubleOracle(named_game(NAME))
+    rounds = list(oracle.rounds())
+    first = next(k for k, each in enumerate(rounds) if each.nashconv <= 0.1) + 1
+    sizes, played = ([sum(getattr(each, name)) for each in rounds] for name in ("sequences", "support"))
+    assert sizes[first] > played[first] and sizes[first + 1] == played[first] + rounds[first].added
+    assert sizes[first + 1 :] == sorted(sizes[first + 1 :]) and sizes[-1] > played[-1]
+    assert rounds[-1].lower == pytest.approx(17 / 72, abs=1e-12)
+
+
+def test_rounds_end_when_the_best_plans_of_all_rounds_leave_a_gap():
+    """Earlier than any pair of one round, and what is proven is what the plans guarantee."""
+    alone = [each.nashconv for each in DoubleOracle(named_game(NAME)).rounds(0.0)]
+    oracle = DoubleOracle(named_game(NAME))
+    last = list(oracle.rounds(0.2))[-1]
+    assert last.number < 1 + next(k for k, width in enumerate(alone) if width <= 0.2)
+    assert last.nashconv <= 0.2 < alone[last.number - 1] and last.interval == (last.lower, last.upper)
+    certificate = proven_interval(oracle.game, oracle.plans)
+    assert float(certificate.lower) == pytest.approx(last.lower) and float(certificate.upper) == pytest.approx(
+        last.upper
+    )
+
+
 def test_the_best_plans_of_two_rounds_are_an_equilibrium(large):
     oracle = DoubleOracle(named_game(NAME))
     last = list(oracle.rounds())[-1]
@@ -123,11 +150,11 @@ def test_the_best_plans_of_two_rounds_are_an_equilibrium(large):
     for plan in oracle.plans:  # as if this round's pair were another one
         plan.chances[:] = 0
     oracle.last = replace(last, lower=last.lower - 0.1, upper=last.upper + 0.1)
-    oracle._join_best()
+    oracle._join_best(oracle_module.EXACT)
     assert oracle.last == last and [plan.counts.tolist() for plan in oracle.plans] == sizes
     assert_proven_by_brute_force(oracle)
     oracle.last = replace(last, lower=last.lower - 0.1, best_lower=last.lower - 0.1)
-    oracle._join_best()
+    oracle._join_best(oracle_module.EXACT)
     assert oracle.last.lower < last.lower, "the best interval is wide"
 
 
