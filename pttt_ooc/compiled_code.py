@@ -210,6 +210,7 @@ def cache_class() -> Any:
     """The class of a function's cache for numba, with our own places, names and files."""
     from numba.core.caching import NullCache
     from numba.core.compiler import CompileResult
+    from numba.core.runtime import rtsys
     from numba.core.serialize import dumps
 
     class Kept(NullCache):
@@ -254,7 +255,9 @@ def cache_class() -> Any:
 
         def load_overload(self, signature: Any, context: Any) -> Any:
             """The code compiled for these types; None if there is none."""
-            context.refresh()
+            # What compiled code may call.  The rest of `context.refresh` loads all that numba can compile, which takes
+            # longer than most commands need for their kernels; the compiler does it when it compiles.
+            rtsys.initialize(context)
             key = self._key(signature, context.codegen())
             for root in filter(_is_safe, roots(self._in_tree)):
                 file = folder(root, self._source) / self._file(key)

@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -295,3 +296,32 @@ def test_errors_of_the_compiler_itself_are_not_taken_for_settings(monkeypatch):
     with monkeypatch.context() as patch, pytest.raises(ImportError):
         patch.setitem(sys.modules, "numba", None)
         jit.compiler()
+
+
+@pytest.mark.slow
+def test_code_that_is_kept_runs_without_the_tables_of_the_compiler(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys\n"
+        "import numpy as np\n"
+        "from pttt_ooc.jit import kernel\n\n"
+        "@kernel\n"
+        "def twice(numbers):\n"
+        "    out = np.empty(len(numbers))\n"
+        "    for i in range(len(numbers)):\n"
+        "        out[i] = 2 * np.exp(np.log(numbers[i]))\n"
+        "    return out\n\n"
+        "@kernel\n"
+        "def four_times(numbers):\n"
+        "    return twice(twice(numbers))\n\n"
+        "found = twice(np.array([1.0, 8.0]))\n"
+        "told = [bool(twice.stats.cache_hits), 'numba.np.linalg' in sys.modules]\n"
+        "if told[0]:\n"
+        "    found = four_times(found) / 4\n"
+        "print(*told, *found.round(9))\n"
+    )
+    package = str(compiled_code.PACKAGE.parent)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": package}
+    call = partial(subprocess.check_output, [sys.executable, str(program)], env=environment, text=True)
+    assert call() == "False True 2.0 16.0\n"
+    assert call() == "True False 2.0 16.0\n"  # and what is compiled next may call it
