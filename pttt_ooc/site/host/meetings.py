@@ -76,7 +76,8 @@ def _meetings(name: str, row: Mapping[str, Any]) -> Meetings | None:
         return None
     loss = loss_of((_sample(*counts[0]), _sample(*counts[1])))
     wins, draws, losses = (sum(kind) for kind in zip(*counts, strict=True))
-    return Meetings(name, row["met"], wins, draws, losses, -loss.mean, -loss.high, -loss.low)
+    low, high = max(-loss.high, -1.0), min(-loss.low, 1.0)  # payoffs are from -1 to 1
+    return Meetings(name, row["met"], wins, draws, losses, -loss.mean, low, high)
 
 
 def _sample(wins: int, draws: int, losses: int) -> Sample:

@@ -20,7 +20,7 @@ class ResignIn(BaseModel):
     """The end."""
 
     model_config = SENT
-    made: int = Field(ge=0, le=99, description="How many attempts you have made before.")
+    made: int = Field(ge=0, le=99, description="How many attempts you have made before: each is made once.")
 
 
 class AttemptIn(ResignIn):

@@ -8,11 +8,12 @@ from pttt_ooc.errors import PlayError
 from pttt_ooc.library.scoring.aivat import estimate
 from pttt_ooc.site.host import host_api, waiting
 from pttt_ooc.site.host.match_rows import AGENT, HostMatch
-from pttt_ooc.site.host.meetings import meetings_of
+from pttt_ooc.site.host.meetings import _meetings, meetings_of
 from pttt_ooc.site.host.waiting import WaitingError
 from tests.site.host.host_kit import GAME, HOST, Exact, Program, application, make_matches
 
 CLASSICAL = "mini-2x3k2-classical"
+KINDS = ("wins", "draws", "losses")
 
 
 @pytest.fixture
@@ -167,6 +168,15 @@ def test_what_an_agent_gets_depends_on_its_own_attempts(in_memory, clock, monkey
     matches.close()
 
 
+def test_an_interval_of_payoffs_ends_at_one():
+    found = _meetings(
+        "ahead", {"met": 1} | {f"{kind}_{s}": n for s in (0, 1) for kind, n in zip(KINDS, (19, 0, 1), strict=True)}
+    )
+    assert (found.wins, found.losses, found.high) == (38, 2, 1.0) and found.low < found.mean == pytest.approx(0.9)
+    few = {"met": 1} | {f"{kind}_{s}": 3 for s in (0, 1) for kind in KINDS}
+    assert _meetings("nine in each seat", few) is None
+
+
 @pytest.mark.slow
 def test_the_table_has_plain_averages_of_meetings(app, matches):
     low, high, third = (Program(app, name) for name in ("low", "high", "third"))
@@ -195,4 +205,4 @@ def test_the_table_has_plain_averages_of_meetings(app, matches):
     errors = [estimate(payoffs[seat]).standard_error for seat in (0, 1)]
     assert one["high"] - one["mean"] == pytest.approx(2.08 * sum(e**2 for e in errors) ** 0.5 / 2, rel=0.05)
     page = Program(app).client.get("/host").text
-    assert "Against each other" in page and "Luck is not taken out" in page
+    assert "Against each other" in page and "They contain luck" in page
