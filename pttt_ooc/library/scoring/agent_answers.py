@@ -25,6 +25,7 @@ Report = Callable[[str, float], None]
 
 _TOLD = 4096  # infosets that a policy answers one by one between two reports of progress
 _SUM = 1e-3  # how far from 1 the sum of an agent's probabilities may be
+_LOGITS = "logits need --outputs logits"
 
 
 def _silent(what: str, share: float) -> None:
@@ -95,11 +96,9 @@ class AgentTensor:
             weights: Answers = np.exp(answers - highest)
             weights /= weights.sum(axis=1, keepdims=True)
             return weights
-        self._require(answers.min(axis=1) >= 0, nodes, start, "has negative numbers")
+        self._require(answers.min(axis=1) >= 0, nodes, start, f"has negative numbers; {_LOGITS}")
         sums = answers.sum(axis=1)
-        self._require(
-            np.abs(sums - 1) < _SUM, nodes, start, "has numbers that do not sum to 1; logits need --outputs logits"
-        )
+        self._require(np.abs(sums - 1) < _SUM, nodes, start, f"has numbers that do not sum to 1; {_LOGITS}")
         return greedy_choice(answers, legal) if self._manner.greedy else answers / sums[:, None]
 
     def _require(self, good: NDArray[np.bool_], nodes: Ints, start: int, what: str) -> None:

@@ -28,6 +28,7 @@ from pttt_ooc.library.api.profiles import profile
 from pttt_ooc.library.api.strategies import Strategy
 from pttt_ooc.library.questions.answers import SquareArray
 from pttt_ooc.library.questions.infoset import beliefs, numbers
+from pttt_ooc.library.questions.profile import PreparedProfile
 from pttt_ooc.library.questions.sampled_games import row_at
 from pttt_ooc.types import Attempts
 
@@ -85,8 +86,17 @@ class ListedOpponents:
     most_gained = 0.0
 
     def __init__(self, first: Strategy, second: Strategy) -> None:
-        self.game, self._strategies = first.game, (first, second)
-        self._profile = profile(first, second)
+        self._use(profile(first, second))
+
+    @classmethod
+    def of_profile(cls, prepared: PreparedProfile) -> Self:
+        """A pair that is prepared already."""
+        made = cls.__new__(cls)
+        made._use(prepared)
+        return made
+
+    def _use(self, prepared: PreparedProfile) -> None:
+        self.game, self._strategies, self._profile = prepared.game, prepared.strategies, prepared
         self._known: dict[tuple[int, str], tuple[float, SquareArray]] = {}
 
     def row(self, player: int, infoset: str) -> SquareArray:
@@ -166,9 +176,11 @@ class PlanOpponents:
         return cls(certificate.game, sparse_plans(certificate), float(high - low), best)
 
     @classmethod
-    def of_facts(cls, game: Game, plans: Plans, facts: Mapping[str, Any]) -> Self:
+    def of_facts(
+        cls, game: Game, plans: Plans, facts: Mapping[str, Any], most_searched: int = MOST_REPLIED_SQUARES
+    ) -> Self:
         """Plans with what is stored beside them: ``nashconv``."""
-        return cls(game, plans, float(facts["nashconv"]))
+        return cls(game, plans, float(facts["nashconv"]), None, most_searched)
 
     def row(self, player: int, infoset: str) -> SquareArray:
         """See :class:`Opponents`."""

@@ -114,8 +114,18 @@ class Opponents(Protocol):
         """An infoset of the opponent, drawn from these beliefs by a random number in [0, 1)."""
 
 
+class JudgingOpponents(Opponents, Protocol):
+    """Opponents that can tell how well a match against them was played."""
+
+    def first_value(self, opponent: Opponent) -> float:
+        """What losses against an opponent are measured from: the value before the first attempt."""
+
+    def estimate(self, opponent: Opponent, squares: Sequence[int], given_up: bool) -> float:
+        """The payoff without luck; see :func:`pttt_ooc.site.explore.match_estimates.estimate_of`."""
+
+
 class AskedOpponents:
-    """The :class:`Opponents` for threads of an asynchronous application.
+    """The :class:`JudgingOpponents` for threads of an asynchronous application.
 
     Parameters
     ----------
@@ -167,6 +177,17 @@ class AskedOpponents:
     def beliefs(self, opponent: Opponent, infoset: str) -> Record:
         """The `Beliefs` of the person."""
         return self._ask_infoset(opponent, infoset)["beliefs"]
+
+    def first_value(self, opponent: Opponent) -> float:
+        """What losses against an opponent are measured from: the value before the first attempt."""
+        value: float = self._ask(opponent, "first_value", player=1 - opponent.player)["value"]
+        return value
+
+    def estimate(self, opponent: Opponent, squares: Sequence[int], given_up: bool) -> float:
+        """The payoff without luck."""
+        facts = {"player": 1 - opponent.player, "squares": list(squares), "given_up": given_up}
+        found: float = self._ask(opponent, "estimate", **facts)["estimate"]
+        return found
 
     def draw_infoset(self, opponent: Opponent, infoset: str, number: float) -> str:
         """An infoset of the opponent, drawn from the beliefs of the person; a PlayError where none can be drawn."""

@@ -15,7 +15,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pttt_ooc.games.rules.play import History, replay
 from pttt_ooc.site.explore.api import WaitOut, waiting
@@ -26,34 +26,12 @@ from pttt_ooc.site.explore.player_view import Seat
 from pttt_ooc.site.explore.results import FinishedGame, Standing
 from pttt_ooc.site.explore.review import Review, ReviewStep, perfect_payoff, review_of, step_of
 from pttt_ooc.site.play import owners
+from pttt_ooc.site.play.bodies import AttemptIn, BeginIn, OwnAttempt, ResignIn
 from pttt_ooc.site.shell.accounts import known_bearer
 from pttt_ooc.site.shell.forms import read_body
 from pttt_ooc.site.shell.schemas import ErrorOut, moment, takes
 from pttt_ooc.site.shell.shell import Account
 from pttt_ooc.site.shell.throttle import Throttle
-
-_SENT = ConfigDict(strict=True, extra="forbid")
-
-
-class BeginIn(BaseModel):
-    """A game to begin."""
-
-    model_config = _SENT
-    opponent: str = Field(max_length=80, description="Key of one of the opponents.")
-    player: int = Field(ge=0, le=1, description="Whom you play.")
-
-
-class ResignIn(BaseModel):
-    """The end of a game."""
-
-    model_config = _SENT
-    made: int = Field(ge=0, le=99, description="How many attempts you have made before: each is made once.")
-
-
-class AttemptIn(ResignIn):
-    """An attempt."""
-
-    square: int = Field(ge=0, le=99, description="One of the squares that the game calls legal.")
 
 
 class OpponentOut(BaseModel):
@@ -128,13 +106,6 @@ class LobbyOut(BaseModel):
     results: list[ResultsOut]
 
 
-class AttemptOut(BaseModel):
-    """One of your squares."""
-
-    square: int
-    placed: bool = Field(description="Whether the mark was placed; else the opponent is there.")
-
-
 class GameOut(BaseModel):
     """What you may know of your game: while it goes on, only this is sent."""
 
@@ -144,7 +115,7 @@ class GameOut(BaseModel):
     opponent: str
     opponent_key: str
     infoset: str = Field(description="What you know, as text.")
-    attempts: list[AttemptOut] = Field(description="Your squares in order, those of the setup first.")
+    attempts: list[OwnAttempt] = Field(description="Your squares in order, those of the setup first.")
     made: int = Field(description="How many attempts you have made; the next one carries this number.")
     legal: list[int] = Field(description="Squares that you may attempt; none when the game is over.")
     over: bool = Field(description="If so, its review is there.")

@@ -32,6 +32,7 @@ from pttt_ooc.site.service.wire import Message
 
 if TYPE_CHECKING:
     from pttt_ooc.library.questions.plan_pair import PlanPair
+    from pttt_ooc.library.scoring.opponents import Opponents
     from pttt_ooc.pipeline.files.equilibrium import Support
 
 BUDGET = 8_000_000_000
@@ -47,7 +48,15 @@ class PairAnswers(AnswersByKind):
     def __init__(self, game: Game) -> None:
         self.game = game
         self._flows: dict[tuple[str, int], list[list[Message]]] = {}
-        of_pair = {"facts": _facts, "row": _row, "flow": self._flow, "drawn": self._draw_infoset}
+        self._planned: tuple[PlanPair, Opponents] | None = None
+        of_pair = {
+            "facts": _facts,
+            "row": _row,
+            "flow": self._flow,
+            "drawn": self._draw_infoset,
+            "first_value": self._first_value,
+            "estimate": self._estimate,
+        }
         by_kind: dict[str, Callable[[Message], Message]] = {
             "infoset": self._infoset,
             "mistakes": self._mistakes,
@@ -109,6 +118,27 @@ class PairAnswers(AnswersByKind):
             raise StoreError(f"The infosets of {self.game.name} are not listed, so that none is drawn from beliefs.")
         player = question["player"]
         return {"drawn": pair.draw_infoset(player, known(self.game, player, question["infoset"]), question["number"])}
+
+    def _first_value(self, pair: ListedPair | PlanPair, question: Message) -> Message:
+        """What losses of ``player`` against a ``pair`` are measured from: the value before the first attempt."""
+        return {"value": self._opponents_of(pair).value_at_start(question["player"])}
+
+    def _estimate(self, pair: ListedPair | PlanPair, question: Message) -> Message:
+        """The payoff of ``player`` without luck, from a match against a ``pair``: ``squares``, ``given_up``."""
+        from pttt_ooc.site.explore.match_estimates import estimate_of  # only the host asks for it
+
+        player, squares, given_up = (question[name] for name in ("player", "squares", "given_up"))
+        return {"estimate": estimate_of(self._opponents_of(pair), player, squares, given_up)}
+
+    def _opponents_of(self, pair: ListedPair | PlanPair) -> Opponents:
+        """A pair as known opponents; the latest plans keep the values that were searched."""
+        from pttt_ooc.site.explore.match_estimates import opponents_of
+
+        if isinstance(pair, ListedPair):
+            return opponents_of(pair)
+        if self._planned is None or self._planned[0] is not pair:
+            self._planned = pair, opponents_of(pair)
+        return self._planned[1]
 
     def _mistakes(self, question: Message) -> Message:
         """Refuse to tell where a strategy loses: ``player``, ``strategy``, ``equilibrium``, ``game_value``."""

@@ -10,19 +10,23 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response, Security
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.library.scoring.agents_table import TableRow
 from pttt_ooc.site.explore.opponents import Opponents
 from pttt_ooc.site.explore.play_api import OpponentOut
 from pttt_ooc.site.host.game_rules import rules_text
+from pttt_ooc.site.host.match_rows import AGENT
 from pttt_ooc.site.host.match_view import MatchView
 from pttt_ooc.site.host.matches import Matches
+from pttt_ooc.site.host.meetings import meetings_of
 from pttt_ooc.site.host.standings import table_of
 from pttt_ooc.site.host.tokens import HostAgent
+from pttt_ooc.site.host.waiting import WaitingError
+from pttt_ooc.site.play.bodies import SENT, AttemptIn, BeginIn, ResignIn
 from pttt_ooc.site.shell.accounts import count_wrong_secret, missing_token
 from pttt_ooc.site.shell.arrival import ARRIVAL
 from pttt_ooc.site.shell.forms import read_body
@@ -33,8 +37,6 @@ from pttt_ooc.site.shell.throttle import Throttle
 
 NEW_PER_HOUR = 60
 """Most agents added from one address."""
-
-_SENT = ConfigDict(strict=True, extra="forbid")
 
 
 @dataclass
@@ -60,7 +62,7 @@ UsedHost = Annotated[Hosting, state_of("host")]
 class AgentIn(BaseModel):
     """An agent to add."""
 
-    model_config = _SENT
+    model_config = SENT
     name: str = Field(max_length=40, description="Its name in the table of agents.")
 
 
@@ -71,26 +73,10 @@ class AgentOut(BaseModel):
     token: str = Field(description="Its secret token; it is shown now, and never again.")
 
 
-class MatchIn(BaseModel):
+class MatchIn(BeginIn):
     """A match to begin."""
 
-    model_config = _SENT
     game: str = Field(max_length=60)
-    opponent: str = Field(max_length=80, description="Key of one of the game's opponents.")
-    player: int = Field(ge=0, le=1, description="Whom you play.")
-
-
-class ResignationIn(BaseModel):
-    """The end of a match."""
-
-    model_config = _SENT
-    made: int = Field(ge=0, le=99, description="How many attempts you have made before.")
-
-
-class AttemptIn(ResignationIn):
-    """An attempt; with `made` it is made once, however often it is sent."""
-
-    square: int = Field(ge=0, le=99, description="One of the squares that the match calls legal.")
 
 
 class GameOut(BaseModel):
@@ -107,6 +93,12 @@ class HostOut(BaseModel):
 
     games: list[GameOut]
     seconds: float = Field(description="Your time for a match; it runs while it is your turn.")
+
+
+class WaitingOut(BaseModel):
+    """No other agent is there yet."""
+
+    waiting: str = Field(description="One sentence.")
 
 
 class OpenOut(BaseModel):
@@ -137,11 +129,25 @@ class RowOut(BaseModel):
         return cls.model_validate(asdict(row))
 
 
+class MeetingsOut(BaseModel):
+    """An agent's matches against other agents."""
+
+    agent: str
+    met: int = Field(description="How many different agents it has met.")
+    wins: int
+    draws: int
+    losses: int
+    mean: float = Field(description="Mean payoff, averaged over both seats; luck is not taken out of it.")
+    low: float = Field(description="95% interval.")
+    high: float
+
+
 class TableOut(BaseModel):
-    """The agents of a game, the least loss first."""
+    """The agents of a game."""
 
     game: str
-    rows: list[RowOut]
+    rows: list[RowOut] = Field(description="The least loss first.")
+    against_agents: list[MeetingsOut] = Field(description="The largest mean first.")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -209,16 +215,26 @@ def lobby(hosting: UsedHost) -> HostOut:
 
 
 def _game(opponents: Opponents) -> GameOut:
-    game = opponents.game
-    told = OpponentOut.all_of([*opponents.list_opponents()])
+    game, told = opponents.game, opponents_told(opponents)
     return GameOut(name=game.name, description=describe_game(game), rules=rules_text(game), opponents=told)
+
+
+def opponents_told(opponents: Opponents) -> list[OpponentOut]:
+    """Whom an agent can play against: strategies, and other agents."""
+    agent = OpponentOut(key=AGENT, name="Another agent that waits", you_play=[0, 1])
+    return [*OpponentOut.all_of([*opponents.list_opponents()]), agent]
 
 
 @router.get("/table", summary="The table of agents", responses=_refusals(_404="The game is not played here."))
 def table(hosting: UsedHost, game: Annotated[str, Query(max_length=60)] = "") -> TableOut:
     """The agents of a game, the first one by default; no token is needed."""
     name = game or next(iter(hosting.matches.games))
-    return TableOut(game=name, rows=[RowOut.of(row) for row in table_of(hosting.matches, name)])
+    rows, met = table_of(hosting.matches, name), meetings_of(hosting.matches, name)
+    return TableOut(
+        game=name,
+        rows=[RowOut.of(row) for row in rows],
+        against_agents=[MeetingsOut.model_validate(asdict(one)) for one in met],
+    )
 
 
 @router.post(
@@ -248,17 +264,28 @@ def open_matches(hosting: UsedHost, agent: Playing) -> OpenOut:
     "/matches",
     summary="Begin a match",
     status_code=201,
+    response_model=MatchView,
     openapi_extra=takes(MatchIn),
-    responses=_refusals(
-        **{**_BODY, "_401": _WHO["_401"], "_429": "You have too many open matches, or have begun too many."},
-        _404="There is no such game or opponent.",
-        _503="The opponent is getting ready; try again in a second.",
-    ),
+    responses={
+        202: {"model": WaitingOut, "description": "No other agent waits; ask again every second, until one has come."},
+        **_refusals(
+            **{**_BODY, "_401": _WHO["_401"], "_429": "You have too many open matches, or have begun too many."},
+            _404="There is no such game or opponent.",
+            _503="The opponent is getting ready; try again in a second.",
+        ),
+    },
 )
-async def begin(request: Request, hosting: UsedHost, agent: Playing) -> MatchView:
-    """Begin a match.  While its opponent is getting ready for the first time, the answer is 503: ask again."""
+async def begin(request: Request, hosting: UsedHost, agent: Playing) -> Response:
+    """Begin a match.  While its opponent is getting ready for the first time, the answer is 503: ask again.
+
+    Against another agent, which asks for the same as the other player, it begins when both have asked.
+    """
     sent = await read_body(request, MatchIn)
-    return await run_in_threadpool(hosting.matches.begin, agent, sent.game, sent.opponent, sent.player)
+    try:
+        begun = await run_in_threadpool(hosting.matches.begin, agent, sent.game, sent.opponent, sent.player)
+    except WaitingError as error:
+        return JSONResponse(WaitingOut(waiting=str(error)).model_dump(), 202, {"Retry-After": "1"})
+    return JSONResponse(begun.model_dump(), 201)
 
 
 @router.get("/matches/{id}", summary="A match", responses=_READ)
@@ -280,8 +307,8 @@ async def attempt(request: Request, hosting: UsedHost, agent: Playing, id: str) 
     return await run_in_threadpool(hosting.matches.attempt, agent, id, sent.square, sent.made, arrived)
 
 
-@router.post("/matches/{id}/resignation", summary="Resign", openapi_extra=takes(ResignationIn), responses=_CHANGE)
+@router.post("/matches/{id}/resignation", summary="Resign", openapi_extra=takes(ResignIn), responses=_CHANGE)
 async def resign(request: Request, hosting: UsedHost, agent: Playing, id: str) -> MatchView:
     """Resign, which counts as a loss."""
-    sent, arrived = await read_body(request, ResignationIn), _arrival_of(request)
+    sent, arrived = await read_body(request, ResignIn), _arrival_of(request)
     return await run_in_threadpool(hosting.matches.resign, agent, id, sent.made, arrived)

@@ -10,7 +10,8 @@ from fastapi.responses import HTMLResponse
 from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.library.scoring.agents_table import TableRow
 from pttt_ooc.site.host.game_rules import rules_text
-from pttt_ooc.site.host.host_api import UsedHost
+from pttt_ooc.site.host.host_api import UsedHost, opponents_told
+from pttt_ooc.site.host.meetings import meetings_of
 from pttt_ooc.site.host.standings import table_of
 from pttt_ooc.site.shell.accounts import Signed
 from pttt_ooc.site.shell.ranking import AskedRanking, Column, ranking
@@ -47,6 +48,7 @@ def host_page(
         "ranking": ranking(rows, COLUMNS, lambda row: row.agent, ADDRESS, asked, game=game or None),
         "seconds": matches.seconds,
         "speaks_mcp": hosting.speaks_mcp,
-        "opponents": list(dict.fromkeys(one.name for one in matches.games[name].list_opponents())),
+        "opponents": [one.name for one in opponents_told(matches.games[name])],
+        "met": meetings_of(matches, name),
     }
     return render(request, "host/host.html", account, **facts)

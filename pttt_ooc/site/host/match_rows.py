@@ -10,16 +10,25 @@ from pttt_ooc.games.rules.infoset_text import DIGITS
 from pttt_ooc.games.rules.play import History, replay
 from pttt_ooc.site.play.game_store import GameRow
 
+AGENT = "agent"
+"""The opponent's key where another agent plays."""
+
+STANDS = 1e18
+"""The beginning of a turn that has not come: the clock stands."""
+
 
 class HostMatch(GameRow):
-    """A match of an agent.
+    """A match of an agent; two agents that play each other have one each, with the same attempts.
 
     Attributes
     ----------
     rules
         The name of the game.
     opponent, digest
-        Key and digest of the :class:`~pttt_ooc.site.explore.opponents.Opponent` when the match began.
+        Key and digest of the :class:`~pttt_ooc.site.explore.opponents.Opponent` when the match began; or :data:`AGENT`
+        and nothing.
+    other
+        The key of the other agent's match; None: the opponent is a strategy.
     player
         The player that the agent is.
     attempts
@@ -28,7 +37,7 @@ class HostMatch(GameRow):
         How it has ended; None while it goes on.
     seconds_left, turn_since
         The agent's time at the moment `turn_since`, in seconds since 1970: from then on it runs while the match is
-        open.
+        open.  It is :data:`STANDS` in the other agent's turn.
     refused
         How often the agent has tried a square that it may not attempt.
     estimate
@@ -47,6 +56,7 @@ class HostMatch(GameRow):
     turn_since: Mapped[float]
     refused: Mapped[int]
     estimate: Mapped[float | None]
+    other: Mapped[str | None] = mapped_column(String(40))
 
     __table_args__ = (
         Index("host_matches_of_owner", "owner", "started_at"),

@@ -15,11 +15,19 @@ from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.infoset_text import attempts_of
 from pttt_ooc.pipeline.show.boards import MARKS, attempts_sentence
 from pttt_ooc.site.host.game_rules import numbered_board
+from pttt_ooc.site.play.bodies import OwnAttempt
 
-Ended = Literal["played", "resigned", "out of time"]
+Ended = Literal["played", "resigned", "out of time", "opponent resigned", "opponent out of time"]
 """How a match has ended."""
 
 _UNKNOWN = "."
+_REASONS = {
+    "played": "",
+    "resigned": ": you resigned",
+    "out of time": ": your time was over",
+    "opponent resigned": ": the other agent resigned",
+    "opponent out of time": ": the other agent's time was over",
+}
 
 
 @dataclass(frozen=True)
@@ -50,13 +58,6 @@ class Ending:
     how: Ended
 
 
-class OwnAttempt(BaseModel):
-    """One of your attempts, or a mark that you began with."""
-
-    square: int
-    placed: bool = Field(description="Whether your mark was placed; if not, the opponent's mark is there.")
-
-
 class MatchView(BaseModel):
     """What you may know of a match: nothing else about it is ever sent, also when it is over."""
 
@@ -67,7 +68,8 @@ class MatchView(BaseModel):
     infoset: str = Field(description="What you know: your attempts in order, * for placed and . for failed.")
     attempts: list[OwnAttempt] = Field(description="The same as a list, with the marks that you began with.")
     made: int = Field(description="How many attempts you have made; send this number with the next one.")
-    legal: list[int] = Field(description="Squares that you may attempt; none when the match is over.")
+    your_turn: bool = Field(description="If not, the match is over, or another agent is thinking: look again later.")
+    legal: list[int] = Field(description="Squares that you may attempt; none if it is not your turn.")
     over: bool
     result: int | None = Field(description="Your payoff: 1, 0 or -1; null while the match goes on.")
     ended: Ended | None = Field(description="How it has ended; null while it goes on.")
@@ -75,7 +77,9 @@ class MatchView(BaseModel):
     text: str = Field(description="All of this in words.")
 
 
-def view_of(seat: MatchSeat, infoset: str, ending: Ending | None, seconds_left: float) -> MatchView:
+def view_of(
+    seat: MatchSeat, infoset: str, ending: Ending | None, seconds_left: float, your_turn: bool = True
+) -> MatchView:
     """What an agent may know of a match.
 
     Parameters
@@ -83,13 +87,16 @@ def view_of(seat: MatchSeat, infoset: str, ending: Ending | None, seconds_left: 
     infoset
         The agent's own infoset, as text.
     ending
-        None while the match goes on; then it is the agent's turn.
+        None while the match goes on.
     seconds_left
-        Its time for the rest of the match.
+        The agent's time for the rest of the match.
+    your_turn
+        Whether it is the agent's turn while the match goes on.
     """
     known, setup = attempts_of(infoset), len(seat.game.setup[seat.player])
     tried = {square for square, _ in known}
-    legal = [] if ending else [square for square in range(seat.game.squares) if square not in tried]
+    your_turn = your_turn and ending is None
+    legal = [square for square in range(seat.game.squares) if square not in tried] if your_turn else []
     seconds = round(max(0.0, seconds_left), 1)
     return MatchView(
         id=seat.id,
@@ -99,6 +106,7 @@ def view_of(seat: MatchSeat, infoset: str, ending: Ending | None, seconds_left: 
         infoset=infoset,
         attempts=[OwnAttempt(square=square, placed=placed) for square, placed in known],
         made=len(known) - setup,
+        your_turn=your_turn,
         legal=legal,
         over=ending is not None,
         result=ending.result if ending else None,
@@ -124,7 +132,9 @@ def _text(seat: MatchSeat, infoset: str, legal: list[int], ending: Ending | None
     ]
     if ending:
         outcome = {1: "You have won", 0: "It is a draw", -1: "You have lost"}[ending.result]
-        reason = {"played": "", "resigned": ": you resigned", "out of time": ": your time was over"}[ending.how]
-        return "\n".join([*lines, f"{outcome}{reason}."]) + "\n"
-    lines.append(f"It is your turn. Attempt one of the squares {', '.join(map(str, legal))}.")
+        return "\n".join([*lines, f"{outcome}{_REASONS[ending.how]}."]) + "\n"
+    if legal:
+        lines.append(f"It is your turn. Attempt one of the squares {', '.join(map(str, legal))}.")
+    else:
+        lines.append("It is the other agent's turn.")
     return "\n".join([*lines, f"You have {seconds:g} seconds left for this match."]) + "\n"

@@ -1,7 +1,8 @@
 """The matches of all agents: how they are begun, played, and lost by time.
 
 An agent's attempt and the opponent's attempts after it are written together, or not at all, so that a match goes on
-after a kill of either side.  The opponent's attempts are drawn with the operating system's random numbers.
+after a kill of either side.  The opponent's attempts are drawn with the operating system's random numbers.  Where two
+agents play each other, both of their matches are written together.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select, update
+from sqlalchemy import ColumnElement, Select, exists, or_, select, update
+from sqlalchemy.orm import aliased
 
-from pttt_ooc.errors import PlayError, did_you_mean
+from pttt_ooc.errors import PlayError, PtttError, did_you_mean
+from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.rules.play import History, start
-from pttt_ooc.site.explore.opponents import Opponent, Opponents
+from pttt_ooc.site.explore.opponents import JudgingOpponents, Opponent
 from pttt_ooc.site.explore.results import play_opponent
-from pttt_ooc.site.host.match_estimates import estimate_match
-from pttt_ooc.site.host.match_rows import HostMatch, attempts_text
+from pttt_ooc.site.host.match_rows import AGENT, STANDS, HostMatch, attempts_text
 from pttt_ooc.site.host.match_view import Ended, Ending, MatchSeat, MatchView, view_of
 from pttt_ooc.site.host.tokens import HostAgent, Tokens
+from pttt_ooc.site.host.waiting import WaitingRoom
 from pttt_ooc.site.play.game_store import GameStore
 from pttt_ooc.site.shell.throttle import Throttle
 
@@ -59,7 +62,7 @@ class Matches:
     def __init__(
         self,
         file: Path,
-        games: Sequence[Opponents],
+        games: Sequence[JudgingOpponents],
         seconds: float = SECONDS,
         draw: Callable[[], float] | None = None,
         now: Callable[[], float] = time.time,
@@ -68,6 +71,7 @@ class Matches:
         self.seconds, self.tokens = seconds, Tokens(file)
         self._here = HostMatch.rules.in_([*self.games])
         self.store = GameStore(file, HostMatch, "match", "matches", 1, self._here, under_way=UNDER_WAY)
+        self.waiting = WaitingRoom(self.store.database)
         self._draw, self._now = draw or random.SystemRandom().random, now
         self._begun = Throttle(BEGUN_PER_HOUR)
 
@@ -85,7 +89,8 @@ class Matches:
             Whose clocks; None: all agents'.
         """
         mine = [] if agent is None else [HostMatch.owner == agent.owner]
-        opened = update(HostMatch).where(HostMatch.result.is_(None), self._here, *mine)
+        running = HostMatch.turn_since < STANDS
+        opened = update(HostMatch).where(HostMatch.result.is_(None), running, self._here, *mine)
         with self.store.database.writing() as session:
             session.execute(opened.values(turn_since=self._now()))
 
@@ -93,20 +98,23 @@ class Matches:
     # Playing
 
     def begin(self, agent: HostAgent, game: str, key: str, player: int) -> MatchView:
-        """Begin a match of an agent as `player` against the opponent `key`.
+        """Begin a match of an agent as `player` against the opponent `key`, or against another agent that waits.
 
         Raises
         ------
         PlayError
             If there is no such game or opponent, or it is still being prepared, or the agent has begun too many.
+        WaitingError
+            If no other agent waits for this one.
         """
         opponents = self.opponents_of(game)
+        if key == AGENT:
+            return self._meet(agent, opponents.game, player)
         opponent = _find(opponents, key, 1 - player)
         self.close_expired(agent)
         self.store.check_quota(agent.owner)
         opponents.prepare(opponent)
-        if self._begun.spend(agent.owner) > 0:
-            raise PlayError("You have begun too many matches in this hour; begin the next one in a minute.", 429)
+        self._count_begun(agent)
         history = play_opponent(opponents, opponent, start(opponents.game), self._draw)
         row = self.store.begin(
             agent.owner,
@@ -122,6 +130,32 @@ class Matches:
             **self._outcome(opponents, opponent, history),
         )
         return self._view(row)
+
+    def _meet(self, agent: HostAgent, game: Game, player: int) -> MatchView:
+        """Begin a match against the agent that has waited longest as the other player, or wait."""
+        self.close_expired(agent)
+        self.store.check_quota(agent.owner)
+        now, first = self._now(), start(game).player
+        rows = [
+            {
+                "rules": game.name,
+                "opponent": AGENT,
+                "digest": "",
+                "player": one,
+                "attempts": "",
+                "helped": False,
+                "seconds_left": self.seconds,
+                "turn_since": now if one == first else STANDS,
+                "refused": 0,
+            }
+            for one in (player, 1 - player)
+        ]
+        id = self.waiting.meet(agent.owner, rows, now, lambda: self._count_begun(agent))
+        return self.view(agent, id)
+
+    def _count_begun(self, agent: HostAgent) -> None:
+        if self._begun.spend(agent.owner) > 0:
+            raise PlayError("You have begun too many matches in this hour; begin the next one in a minute.", 429)
 
     def view(self, agent: HostAgent, id: str) -> MatchView:
         """What an agent may know of its match; a PlayError if it is not the agent's."""
@@ -152,16 +186,34 @@ class Matches:
         row = self._open_row(agent, id, made, at)
         opponents = self.opponents_of(row.rules)
         history, left = row.history(opponents.game), row.time_left(self._now() if at is None else at)
+        if history.player != row.player:
+            raise PlayError("It is the other agent's turn; nothing has changed.")
         if square not in history.legal():
             self.store.change(row, refused=row.refused + 1)
             legal = ", ".join(map(str, history.legal()))
             raise PlayError(f"Square {square} cannot be attempted now; choose one of {legal}.", 400)
+        if row.other is not None:
+            self._attempt_against_agent(row, history.step(square), left)
+            return self.view(agent, id)
         opponent = _find(opponents, row.opponent, 1 - row.player, row.digest)
         after = play_opponent(opponents, opponent, history.step(square), self._draw)
         outcome = self._outcome(opponents, opponent, after)
-        clock = {"seconds_left": left, "turn_since": self._now()}
-        self.store.change(row, attempts=attempts_text(after), **clock, **outcome)
+        outcome |= {"seconds_left": left, "turn_since": self._now()}
+        self.store.change(row, attempts=attempts_text(after), **outcome)
         return self.view(agent, id)
+
+    def _attempt_against_agent(self, row: HostMatch, after: History, left: float) -> None:
+        """Write an attempt to both agents' matches, and let the clock of the one whose turn it is run."""
+        mine, theirs = (
+            {
+                "attempts": attempts_text(after),
+                "turn_since": self._now() if after.player == player else STANDS,
+                "result": after.returns[player] if after.is_terminal else None,
+                "ended": "played" if after.is_terminal else None,
+            }
+            for player in (row.player, 1 - row.player)
+        )
+        self.store.change(row, {str(row.other): theirs}, seconds_left=left, **mine)
 
     def resign(self, agent: HostAgent, id: str, made: int | None = None, at: float | None = None) -> MatchView:
         """Resign, which counts as a loss; for parameters and errors see :meth:`attempt`."""
@@ -170,15 +222,21 @@ class Matches:
         return self.view(agent, id)
 
     def close_expired(self, agent: HostAgent | None = None) -> None:
-        """Close open matches whose time is over, which are lost: an agent's, or everybody's.
+        """Close open matches in which a player's time is over, who loses: an agent's, or everybody's.
 
         Their estimates are made when the table is asked for.
         """
-        rows, now = HostMatch, self._now()
-        mine = [] if agent is None else [rows.owner == agent.owner]
-        over = update(rows).where(rows.result.is_(None), self._here, *mine, rows.seconds_left <= now - rows.turn_since)
+        rows, mate = HostMatch, aliased(HostMatch)
+        whose = []
+        if agent is not None:
+            met = select(mate.other).where(mate.owner == agent.owner, mate.other.is_not(None))
+            whose = [or_(rows.owner == agent.owner, rows.id.in_(met))]
+        opened = update(rows).where(rows.result.is_(None), self._here, *whose).values(changed_at=time.time())
+        late = opened.where(rows.seconds_left <= self._now() - rows.turn_since)
+        left_alone = opened.where(exists().where(mate.id == rows.other, mate.ended == "out of time"))
         with self.store.database.writing() as session:
-            session.execute(over.values(result=-1, ended="out of time", seconds_left=0.0, changed_at=time.time()))
+            session.execute(late.values(result=-1, ended="out of time", seconds_left=0.0))
+            session.execute(left_alone.values(result=1, ended="opponent out of time"))
 
     # -----------------------------------------------------------------------------------------
     # For the table
@@ -213,7 +271,7 @@ class Matches:
 
     # -----------------------------------------------------------------------------------------
 
-    def opponents_of(self, game: str) -> Opponents:
+    def opponents_of(self, game: str) -> JudgingOpponents:
         """The opponents of a game; a PlayError if it is not played here."""
         if game not in self.games:
             here = ", ".join(self.games)
@@ -225,12 +283,19 @@ class Matches:
     # -----------------------------------------------------------------------------------------
 
     def _row(self, agent: HostAgent, id: str, at: float | None = None) -> HostMatch:
-        """A match of an agent; if its time is over, it is closed first."""
+        """A match of an agent; if its time, or the other agent's, is over, it is closed first."""
         row = self.store.row(agent.owner, id)
         if row.result is None and row.time_left(self._now() if at is None else at) <= 0:
             with suppress(PlayError):  # somebody else has just closed it
                 self._give_up(row, "out of time", 0.0)
             row = self.store.row(agent.owner, id)
+        elif row.result is None and row.other is not None and row.turn_since >= STANDS:
+            with self.store.database.reading() as session:
+                other = session.get(HostMatch, row.other)
+            if other is not None and other.time_left(self._now()) <= 0:
+                with suppress(PlayError):
+                    self._give_up(other, "out of time", 0.0)
+                row = self.store.row(agent.owner, id)
         return row
 
     def _open_row(self, agent: HostAgent, id: str, made: int | None, at: float | None) -> HostMatch:
@@ -247,9 +312,10 @@ class Matches:
         return row
 
     def _give_up(self, row: HostMatch, how: Ended, left: float) -> None:
-        self.store.change(row, result=-1, ended=how, seconds_left=left, estimate=self.estimate(row))
+        others = {} if row.other is None else {row.other: {"result": 1, "ended": f"opponent {how}"}}
+        self.store.change(row, others, result=-1, ended=how, seconds_left=left, estimate=self.estimate(row))
 
-    def _outcome(self, opponents: Opponents, opponent: Opponent, history: History) -> dict[str, Any]:
+    def _outcome(self, opponents: JudgingOpponents, opponent: Opponent, history: History) -> dict[str, Any]:
         """The columns that change when a match ends."""
         if not history.is_terminal:
             return {"result": None, "ended": None, "estimate": None}
@@ -257,27 +323,36 @@ class Matches:
         return {
             "result": history.returns[me],
             "ended": "played",
-            "estimate": estimate_match(opponents, opponent, history, given_up=False),
+            "estimate": _estimate(opponents, opponent, history, given_up=False),
         }
 
     def estimate(self, row: HostMatch) -> float | None:
-        """What :func:`.match_estimates.estimate_match` says of a match that is over, or is given up now."""
+        """The payoff without luck of a match that is over, or is given up now; None if it cannot be told now."""
         opponents = self.opponents_of(row.rules)
         try:
             opponent = _find(opponents, row.opponent, 1 - row.player, row.digest)
         except PlayError:
             return None
-        return estimate_match(opponents, opponent, row.history(opponents.game), given_up=row.ended != "played")
+        return _estimate(opponents, opponent, row.history(opponents.game), given_up=row.ended != "played")
 
     def _view(self, row: HostMatch) -> MatchView:
         """The one way from a row to what its agent may know."""
         game = self.opponents_of(row.rules).game
         ending = None if row.result is None else Ending(row.result, row.ended)  # type: ignore[arg-type]
         seat = MatchSeat(game, row.id, row.opponent, row.player)
-        return view_of(seat, row.history(game).infoset(row.player), ending, row.time_left(self._now()))
+        history = row.history(game)
+        mine = history.player == row.player
+        return view_of(seat, history.infoset(row.player), ending, row.time_left(self._now()), mine)
 
 
-def _find(opponents: Opponents, key: str, player: int, digest: str | None = None) -> Opponent:
+def _estimate(opponents: JudgingOpponents, opponent: Opponent, history: History, given_up: bool) -> float | None:
+    try:
+        return opponents.estimate(opponent, [attempt.square for attempt in history.attempts], given_up)
+    except PtttError:
+        return None
+
+
+def _find(opponents: JudgingOpponents, key: str, player: int, digest: str | None = None) -> Opponent:
     listed = opponents.list_opponents()
     for opponent in listed:
         if (opponent.key, opponent.player) == (key, player) and digest in (None, opponent.digest):

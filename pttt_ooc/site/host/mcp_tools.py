@@ -20,18 +20,19 @@ from pttt_ooc.games.rules.catalogue import describe_game
 from pttt_ooc.site.explore.opponents import PreparingError
 from pttt_ooc.site.explore.play_api import OpponentOut
 from pttt_ooc.site.host.game_rules import rules_text
-from pttt_ooc.site.host.host_api import OpenOut
+from pttt_ooc.site.host.host_api import OpenOut, opponents_told
 from pttt_ooc.site.host.match_view import MatchView
 from pttt_ooc.site.host.matches import Matches
 from pttt_ooc.site.host.tokens import HostAgent
+from pttt_ooc.site.host.waiting import WaitingError
 from pttt_ooc.site.service.wire import BusyError
 
-_PREPARING_SECONDS = 45.0  # seconds that `begin_match` waits for an opponent; many clients give up after a minute
+_PATIENCE_SECONDS = 45.0  # seconds that a tool waits for an opponent; many clients give up after a minute
 _INSTRUCTIONS = (
-    "Play phantom games against opponents that are solved exactly. list_games names games and opponents; the rules of "
-    "a game are the resource rules://GAME. begin_match begins a match; then call attempt until the match is over. You "
-    "see your own marks, and those of the opponent's that your attempts have found. Your clock runs while it is your "
-    "turn."
+    "Play phantom games against opponents that are solved exactly, or against other agents. list_games names games and "
+    "opponents; the rules of a game are the resource rules://GAME. begin_match begins a match; then call attempt until "
+    "the match is over. You see your own marks, and those of the opponent's that your attempts have found. Your clock "
+    "runs while it is your turn."
 )
 
 Answer = TypeVar("Answer")
@@ -75,9 +76,7 @@ def make_server(
     def list_games() -> GamesOut:
         """The games that are played here, with the keys of their opponents."""
         found = [
-            PlayedGame(
-                name=name, description=describe_game(one.game), opponents=OpponentOut.all_of([*one.list_opponents()])
-            )
+            PlayedGame(name=name, description=describe_game(one.game), opponents=opponents_told(one))
             for name, one in matches.games.items()
         ]
         return GamesOut(games=found, seconds=matches.seconds)
@@ -101,7 +100,7 @@ def make_server(
     ) -> MatchView:
         """Attempt a square.  The answer is the match after the opponent's reply."""
         agent = agent_of(context)
-        return _answer_or_refuse(lambda: matches.attempt(agent, match, square))
+        return _answer_or_refuse(lambda: _await_turn(matches, agent, matches.attempt(agent, match, square)))
 
     @server.tool()
     def resign(context: Context[Any, Any], match: MatchId) -> MatchView:
@@ -111,9 +110,9 @@ def make_server(
 
     @server.tool()
     def look(context: Context[Any, Any], match: MatchId) -> MatchView:
-        """What you know of a match."""
+        """What you know of a match, when it is your turn; call it again if it is not."""
         agent = agent_of(context)
-        return _answer_or_refuse(lambda: matches.view(agent, match))
+        return _answer_or_refuse(lambda: _await_turn(matches, agent, matches.view(agent, match)))
 
     @server.tool()
     def open_matches(context: Context[Any, Any]) -> OpenOut:
@@ -134,15 +133,24 @@ def _add_rules(server: MCPServer[Any], name: str, text: str) -> None:
 
 
 def _begin(matches: Matches, agent: HostAgent, game: str, opponent: str, player: int) -> MatchView:
-    """Begin a match; wait while the answerer starts, or the opponent is getting ready for the first time."""
-    until = time.monotonic() + _PREPARING_SECONDS
+    """Begin a match; wait while the answerer starts, the opponent is getting ready, or no other agent has come."""
+    until = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:
-            return matches.begin(agent, game, opponent, player)
-        except (PreparingError, BusyError):
+            return _await_turn(matches, agent, matches.begin(agent, game, opponent, player))
+        except (PreparingError, BusyError, WaitingError):
             if time.monotonic() > until:
                 raise
             time.sleep(0.5)
+
+
+def _await_turn(matches: Matches, agent: HostAgent, match: MatchView) -> MatchView:
+    """The match when it is the agent's turn, or over; after a while, as it is then."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while not match.your_turn and not match.over and time.monotonic() < until:
+        time.sleep(0.5)
+        match = matches.view(agent, match.id)
+    return match
 
 
 def _answer_or_refuse(ask: Callable[[], Answer]) -> Answer:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from pttt_ooc.games.rules.catalogue import named_game
-from pttt_ooc.site.explore.opponents import AskedOpponents, Opponents
+from pttt_ooc.site.explore.opponents import AskedOpponents, JudgingOpponents
 from pttt_ooc.site.explore.sources import Source
 from pttt_ooc.site.host import host_api, host_pages
 from pttt_ooc.site.host.host_api import Hosting
@@ -66,7 +66,7 @@ def matches_of(*arguments: str) -> Matches:
     return Matches(host_file(Path(directory)), [_opponents(*pair) for pair in pairs], float(seconds))
 
 
-def _opponents(address: str, told: str) -> Opponents:
+def _opponents(address: str, told: str) -> JudgingOpponents:
     game, listed = json.loads(told)
     known = TypeAdapter(tuple[Source, ...]).validate_json(listed)
     return AskedOpponents(named_game(game), Client(Path(address)), lambda: known)

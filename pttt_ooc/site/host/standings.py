@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +12,14 @@ from pttt_ooc.errors import PtttError
 from pttt_ooc.library.scoring.agents_table import TableRow, Way, played_row, rows_of
 from pttt_ooc.library.scoring.aivat import Sample
 from pttt_ooc.library.scoring.ladder import read_records
-from pttt_ooc.site.explore.opponents import BEST, Opponent, Opponents
+from pttt_ooc.site.explore.opponents import JudgingOpponents, Opponent
 from pttt_ooc.site.explore.sources import SOLUTION
 from pttt_ooc.site.host.match_rows import HostMatch
 from pttt_ooc.site.host.matches import Matches
 
 _NO_LOSS = 1e-6  # smaller losses are rounding
 _FILLED_AT_ONCE = 100  # estimates that are made up for when the table is asked for
+_FILLING_SECONDS = 2.0  # and the longest time for them
 
 
 def table_of(matches: Matches, game: str) -> list[TableRow]:
@@ -40,21 +42,21 @@ def table_of(matches: Matches, game: str) -> list[TableRow]:
 
 def _fill_estimates(matches: Matches, solution: Mapping[int, Opponent]) -> None:
     """Estimate matches that ended while the opponent could not be asked."""
-    rows = HostMatch
+    rows, until = HostMatch, time.monotonic() + _FILLING_SECONDS
     for player, opponent in solution.items():
         missing = (rows.player == 1 - player, rows.result.is_not(None), rows.estimate.is_(None))
         for row in matches.find_finished(opponent, *missing, most=_FILLED_AT_ONCE):
-            if not matches.keep_estimate(row):
+            if not matches.keep_estimate(row) or time.monotonic() > until:
                 break  # it cannot be asked now, or not at all
 
 
 def _moments(
-    matches: Matches, opponents: Opponents, solution: Mapping[int, Opponent]
+    matches: Matches, opponents: JudgingOpponents, solution: Mapping[int, Opponent]
 ) -> dict[str, dict[int, Mapping[str, Any]]]:
     """For each owner and seat: sums over finished matches against the solution."""
     rows, found = HostMatch, dict[str, dict[int, Mapping[str, Any]]]()
     for player, opponent in solution.items():
-        lossless = _best(opponents, opponent) - _NO_LOSS
+        lossless = _first_value(opponents, opponent) - _NO_LOSS
         sums: dict[str, ColumnElement[Any]] = {
             "count": func.count(),
             "estimated": func.count(rows.estimate),
@@ -71,10 +73,10 @@ def _moments(
     return found
 
 
-def _best(opponents: Opponents, opponent: Opponent) -> float:
-    """What a best response gets; infinite where it is not known, as no match is then without a loss."""
+def _first_value(opponents: JudgingOpponents, opponent: Opponent) -> float:
+    """What losses are measured from; infinite where it cannot be told now, as no match is then without a loss."""
     try:
-        return {one.who: one.value for one in opponents.expectations(opponent)}.get(BEST, float("inf"))
+        return opponents.first_value(opponent)
     except PtttError:
         return float("inf")
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, String, Table, delete, false, func, select, update
@@ -183,8 +184,14 @@ class GameStore(Generic[Row]):
         with self.database.reading() as session:
             return session.scalar(select(self._rows.id).where(self._rows.id == id, *self._only)) is not None
 
-    def change(self, row: Row, **values: Any) -> None:
-        """Change an open game; a PlayError if it is over or has changed since it was read."""
+    def change(self, row: Row, others: Mapping[str, Mapping[str, Any]] = MappingProxyType({}), **values: Any) -> None:
+        """Change an open game; a PlayError if it is over or has changed since it was read.
+
+        Parameters
+        ----------
+        others
+            Changes of further games, by their keys: they are made together with this one, or not at all.
+        """
         rows = self._rows
         same = [getattr(rows, name) == getattr(row, name) for name in rows.version]
         changed = update(rows).where(rows.id == row.id, rows.result.is_(None), *same)
@@ -192,6 +199,8 @@ class GameStore(Generic[Row]):
             done = session.execute(changed.values(changed_at=time.time(), **values))
             if done.rowcount != 1:  # type: ignore[attr-defined]
                 raise PlayError("This has been done already; nothing has changed.")
+            for id, changes in others.items():
+                session.execute(update(rows).where(rows.id == id).values(changed_at=time.time(), **changes))
 
     def list_games(self, owner: str, finished: bool, most: int = 20) -> Sequence[Row]:
         """A person's games, the latest first."""

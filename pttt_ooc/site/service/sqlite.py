@@ -61,6 +61,10 @@ class PlayDatabase:
     def __init__(self, file: Path, what: str, tables: Iterable[Table]) -> None:
         self._file, self._what = file, what
         self._engine = sqlite_engine(f"sqlite:///{file.resolve()}")
+        self.add_tables(tables)
+
+    def add_tables(self, tables: Iterable[Table]) -> None:
+        """Create tables that are missing, and add the columns that they lack."""
         with self.writing() as session:
             for table in tables:
                 table.create(session.connection(), checkfirst=True)

@@ -4,10 +4,10 @@ from fastapi.testclient import TestClient
 
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.rules.infoset_text import attempts_of
-from pttt_ooc.library.questions.infoset import numbers
 from pttt_ooc.library.questions.sampled_games import row_at
-from pttt_ooc.site.explore.listed_pair import numbers_record
-from pttt_ooc.site.explore.opponents import BEST, Expectation, Opponent
+from pttt_ooc.library.scoring.opponents import ListedOpponents
+from pttt_ooc.site.explore.match_estimates import estimate_of
+from pttt_ooc.site.explore.opponents import Opponent
 from pttt_ooc.site.host.matches import Matches
 from pttt_ooc.site.host.part import part_of
 from pttt_ooc.site.host.wing import host_file
@@ -24,6 +24,7 @@ class Exact:
 
     def __init__(self, name=GAME):
         self.game, self.profile = named_game(name), uniform_profile(name)
+        self.known = ListedOpponents.of_profile(self.profile)
         self.opponents = [
             Opponent(key, key.title(), p, f"of {key} {p}") for key in ("solution", "other") for p in (0, 1)
         ]
@@ -37,13 +38,11 @@ class Exact:
     def probabilities(self, opponent, infoset):
         return row_at(self.profile.strategies[opponent.player], infoset).tolist()
 
-    def expectations(self, opponent):
-        found = self.profile.evaluation
-        best = (found.best_response_0, found.best_response_1)[1 - opponent.player]
-        return [Expectation(BEST, best), Expectation("uniform", found.value)]
+    def first_value(self, opponent):
+        return self.known.value_at_start(1 - opponent.player)
 
-    def numbers(self, opponent, infoset):
-        return numbers_record(numbers(self.profile, 1 - opponent.player, infoset))
+    def estimate(self, opponent, squares, given_up):
+        return estimate_of(self.known, 1 - opponent.player, squares, given_up)
 
 
 class Scripted(Exact):

@@ -14,7 +14,9 @@ def test_a_match_is_played_over_http(app):
     told = Program(app).client.get(HOST).json()
     [game] = told["games"]
     assert game["name"] == GAME and "Placed or not, it is then the other player's turn." in game["rules"]
-    assert [(one["key"], one["you_play"]) for one in game["opponents"]] == [("solution", [0, 1]), ("other", [0, 1])]
+    assert [(one["key"], one["you_play"]) for one in game["opponents"]] == [
+        (key, [0, 1]) for key in ("solution", "other", "agent")
+    ]
     me = Program(app, "me")
     for player in (0, 1):
         match = me.begin(player)
@@ -48,6 +50,7 @@ def test_each_address_answers_as_its_description_says(app):
         (nobody, "GET", f"{HOST}/matches", None, 401),
         (me, "GET", f"{HOST}/matches", None, 200),
         (me, "POST", f"{HOST}/matches", begun, 201),
+        (me, "POST", f"{HOST}/matches", {**begun, "opponent": "agent"}, 202),
         (me, "POST", f"{HOST}/matches", {**begun, "game": "chess"}, 404),
         (me, "POST", f"{HOST}/matches", {**begun, "player": 2}, 422),
         (nobody, "POST", f"{HOST}/matches", begun, 401),

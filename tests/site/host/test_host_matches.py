@@ -9,7 +9,6 @@ from pttt_ooc.errors import PlayError
 from pttt_ooc.games.rules.play import start
 from pttt_ooc.site.explore.opponents import PreparingError
 from pttt_ooc.site.host import matches as module
-from pttt_ooc.site.host.match_estimates import estimate_match
 from pttt_ooc.site.host.match_rows import HostMatch
 from tests.site.host.host_kit import GAME, Exact, make_matches
 
@@ -142,7 +141,7 @@ def test_estimates_are_unbiased(player):
         mine = history.player == player
         given_up, square = habit(history.infoset(player), history.legal()) if mine else (False, None)
         if history.is_terminal or given_up:
-            found = estimate_match(opponents, opponent, history, given_up)
+            found = opponents.estimate(opponent, [attempt.square for attempt in history.attempts], given_up)
             payoff += weight * (-1 if given_up else history.returns[player])
             estimate += weight * found
             values.add(round(found, 9))

@@ -91,7 +91,7 @@ async def try_all(session):
     player = Faulty(session, random.Random(5))
     games = await player.ask("list_games")
     keys = [one["key"] for one in games["games"][0]["opponents"]]
-    assert games["games"][0]["name"] == GAME and keys == ["solution", "other"]
+    assert games["games"][0]["name"] == GAME and keys == ["solution", "other", "agent"]
     for n in range(6):
         over = await player.play(n % 2)
         assert over["ended"] == "played" and over["result"] in (-1, 0, 1)

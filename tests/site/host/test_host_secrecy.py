@@ -95,5 +95,11 @@ def test_the_one_place_gets_no_history():
         for name in [node.module, *(alias.name for alias in node.names)]
     }
     assert not {name for name in imported if "play" in name or "rows" in name or name in ("History", "replay")}
-    assert [*inspect.signature(match_view.view_of).parameters] == ["seat", "infoset", "ending", "seconds_left"]
+    assert [*inspect.signature(match_view.view_of).parameters] == [
+        "seat",
+        "infoset",
+        "ending",
+        "seconds_left",
+        "your_turn",
+    ]
     assert {*match_view.MatchSeat.__annotations__} == {"game", "id", "opponent", "player"}

@@ -11,6 +11,7 @@ from pttt_ooc.library.scoring.agents_table import played_row, rows_of
 from pttt_ooc.library.scoring.aivat import Sample, loss_of
 from pttt_ooc.library.scoring.ladder import read_records
 from pttt_ooc.site.host.match_rows import HostMatch
+from pttt_ooc.site.service.wire import BusyError
 from tests.kits.browsing import served
 from tests.site.host.host_kit import GAME, HOST, Exact, Program, application, make_matches
 
@@ -94,7 +95,11 @@ def test_agents_that_play_are_in_the_table(app, matches, clock):
 @pytest.mark.slow
 def test_matches_without_an_estimate_are_made_up_for(app, matches, monkeypatch):
     me = Program(app, "me")
-    monkeypatch.setattr("pttt_ooc.site.host.matches.estimate_match", lambda *_, **__: None)
+
+    def refuse(*_):
+        raise BusyError
+
+    monkeypatch.setattr(Exact, "estimate", refuse)
     for n in range(20):
         me.play_out(me.begin(n % 2))
     told = Program(app).client.get(f"{HOST}/table").json()["rows"]
