@@ -68,6 +68,7 @@ MUTANTS = [
     ),
     ("Bounds.v", "answer [root] (- total plan)", "answer [] (- total plan)"),
 ]
+CHANGED = ["Checker", "Plans", "Soundness", "Bounds"]  # each of these needs those before it
 
 
 def test_nothing_is_admitted():
@@ -311,5 +312,5 @@ def test_a_checker_that_says_too_little_has_no_proof(file, old, new, library, tm
             shutil.copy(library / f"{name}{suffix}", tmp_path)
     (tmp_path / file).write_text(SOURCES[file].replace(old, new))
     with pytest.raises(prove.Refused):
-        for name in ("Checker", "Plans", "Soundness", "Bounds"):
+        for name in CHANGED[CHANGED.index(file.removesuffix(".v")) :]:
             prove.compile_file(tmp_path, name)
