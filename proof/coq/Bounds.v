@@ -97,35 +97,41 @@ Definition table_of (p : player) : table := tabulate n (holds_one (winning_sets 
 
 Definition win (p : player) : positive -> bool := win_in (table_of p) (winning_sets G p).
 
+(** The setup of a player: what a plan begins with, and as a set. *)
+Definition setup_set (p : player) : positive := fold_right add (empty n) (setup G p).
+
+Definition after_setup (p : player) (plan : tree) : tree :=
+  fold_right (fun s rest => Act s 0 Stop rest Stop Unknown) plan (setup G p).
+
+Definition begins (p : player) : bool :=
+  match p, mover (start G) with Zero, Zero | One, One => true | _, _ => false end.
+
 (** The plan, with the limits of what [me] gets against it. *)
 Definition note_for (me : player) (plan : tree) : tree :=
-  note n (classical G) (win me) (win (other me)) (fill n) plan (empty n) (empty n).
+  let theirs := setup_set (other me) in
+  note n (classical G) (win me) (win (other me)) (fill n) plan theirs theirs.
 
 (** What a player gets at most against a plan of the other, times the weight of the plan. *)
 Definition most (me : player) (plan : tree) : Z :=
+  let mine := setup_set me in
   let answer reached :=
-    respond n (classical G) (win me) (win (other me)) (fill n) (2 * n) (Branch (empty n) (empty n) reached) in
-  let root := Entry (total plan) plan (empty n) in
-  match me with
-  | Zero => answer [root] (- total plan)
-  | One =>
-      let '(v, reached) := move_all (classical G) (win Zero) (fill n) (empty n) [root] in
-      v + answer reached (- total plan)
-  end%Z.
+    respond n (classical G) (win me) (win (other me)) (fill n) (2 * n) (Branch mine mine reached) in
+  let root := Entry (total plan) plan (setup_set (other me)) in
+  (if begins me then answer [root] (- total plan)
+   else
+     let '(v, reached) := move_all (classical G) (win (other me)) (fill n) mine [root] in
+     v + answer reached (- total plan))%Z.
 
-Definition no_setup : bool :=
-  match setup G Zero, setup G One with [], [] => true | _, _ => false end.
-
-(** The game begins on an empty board where nobody has won yet, and the plan is in order. *)
-Definition fit (plan : tree) : bool :=
-  no_setup && negb (wins G Zero []) && negb (wins G One []) && negb (n =? 0) &&
-  (0 <? total plan)%Z && in_order n plan (empty n).
+(** Nobody has won yet, the board is not full, and the plan of a player is in order. *)
+Definition fit (p : player) (plan : tree) : bool :=
+  negb (wins G Zero (first_seen G Zero)) && negb (wins G One (first_seen G One)) && negb (full G (start G)) &&
+  (0 <? total plan)%Z && in_order n plan (setup_set p).
 
 (** The interval that two plans prove, if they are in order. *)
 Definition bounds (zero one : tree) : option (Q * Q) :=
   let zero := note_for One zero in
   let one := note_for Zero one in
-  if fit zero && fit one
+  if fit Zero zero && fit One one
   then Some (Qmake (- most One zero) (Z.to_pos (total zero)), Qmake (most Zero one) (Z.to_pos (total one)))
   else None.
 
@@ -134,18 +140,43 @@ Variable F : ordered_field.
 
 Add Field numbers : (field_laws F).
 
+Lemma node_after_setup p plan : node (after_setup p plan) (first_seen G p) = plan.
+Proof.
+  unfold node, find, first_seen, after_setup. rewrite <- map_rev, rev_involutive.
+  induction (setup G p) as [| s rest IH]; simpl; [reflexivity | now rewrite Nat.eqb_refl].
+Qed.
+
+Lemma tried_first p : tried (first_seen G p) = rev (setup G p).
+Proof. unfold tried, first_seen. rewrite map_map. apply map_id. Qed.
+
+Lemma marks_first p : marks (first_seen G p) = rev (setup G p).
+Proof.
+  rewrite <- tried_first. unfold marks, first_seen. f_equal.
+  induction (rev (setup G p)) as [| s rest IH]; simpl; [reflexivity | now rewrite IH].
+Qed.
+
+Lemma setup_set_is p : represents (setup_set p) (rev (setup G p)).
+Proof.
+  intros s. unfold setup_set. induction (setup G p) as [| t rest IH]; simpl; [apply mem_empty |].
+  rewrite mem_add, IH. unfold holds. rewrite existsb_app. simpl. rewrite orb_false_r. apply orb_comm.
+Qed.
+
+Lemma start_at me : start G = at_ me (if begins me then me else other me) (first_seen G me) (first_seen G (other me)).
+Proof.
+  replace (if begins me then me else other me) with (mover (start G)).
+  - unfold at_. now destruct me.
+  - unfold begins. destruct me, (mover (start G)); reflexivity.
+Qed.
+
 Lemma most_sound me plan (chance : player -> strategy F) :
-  fit plan = true -> noted G (win me) (win (other me)) (fill n) plan (empty n) ->
-  is_strategy G F (chance me) -> chance (other me) = strategy_of G F plan ->
+  fit (other me) plan = true -> noted G (win me) (win (other me)) (fill n) plan (setup_set (other me)) ->
+  is_strategy G F (chance me) -> chance (other me) = strategy_of G F (after_setup (other me) plan) ->
   (of_Z (total plan) * gain G F chance me (start G) <= of_Z (most me plan))%F.
 Proof.
-  unfold fit, no_setup. rewrite !andb_true_iff, !negb_true_iff, Nat.eqb_neq, Z.ltb_lt.
-  intros [[[[[S W0] W1] N] T] O] Noted Mine By.
+  unfold fit. rewrite !andb_true_iff, !negb_true_iff, Z.ltb_lt.
+  intros [[[[W0 W1] N] T] O] Noted Mine By.
   assert (Both : forall p, is_strategy G F (chance p)).
   { intros p. destruct me, p; simpl in By; try exact Mine; rewrite By; apply strategy_of_is_strategy. }
-  assert (Start : start G = at_ me Zero [] []).
-  { destruct (setup G Zero) as [| ? ?] eqn:Z; [| discriminate]. destruct (setup G One) as [| ? ?] eqn:Y; [| discriminate].
-    unfold start, first_seen. rewrite Z, Y. simpl. unfold at_. now destruct me. }
   assert (Covered : forall own set i j, represents own (marks i) -> represents set (marks j) ->
             fill n own set = fills G me i j).
   { intros own set i j R R'. rewrite fill_is. unfold fills, full, at_, board.
@@ -155,27 +186,33 @@ Proof.
     by (intros; now apply win_in_is).
   assert (Their : forall set j, represents set (marks j) -> their_win set = wins G (other me) j)
     by (intros; now apply win_in_is).
-  assert (Empty : represents (empty n) []) by (intros s; apply mem_empty).
-  assert (Open : open_ G me [] []).
-  { unfold open_. repeat split; try (destruct me; assumption).
-    unfold fills, full, at_, board. destruct n as [| k]; [easy |]. now destruct me. }
-  set (root := Entry (total plan) plan (empty n)).
-  assert (Sits : forall x, In x [(root, [] : infoset)] -> sits G me plan my_win their_win (fill n) [] x).
+  set (i := first_seen G me). set (j := first_seen G (other me)).
+  assert (Set_ : forall p, represents (setup_set p) (marks (first_seen G p)))
+    by (intros; rewrite marks_first; apply setup_set_is).
+  assert (Known : forall p, represents (setup_set p) (tried (first_seen G p)))
+    by (intros; rewrite tried_first; apply setup_set_is).
+  assert (Open : open_ G me i j).
+  { unfold open_. repeat split; [| | rewrite <- N]; destruct me; try assumption; reflexivity. }
+  set (root := Entry (total plan) plan (setup_set (other me))).
+  assert (Sits : forall x, In x [(root, j)] -> sits G me (after_setup (other me) plan) my_win their_win (fill n) i x).
   { intros x [<- | []]. simpl. repeat split; auto; try apply Open.
+    - symmetry. apply node_after_setup.
+    - apply Set_.
     - unfold deals. destruct plan; auto. apply Z.eqb_refl.
-    - intros s X. discriminate X.
-    - exists (empty n). auto. }
-  rewrite Start. unfold most. fold my_win their_win root. destruct me.
-  - pose proof (respond_sound G F Zero plan chance Both By my_win their_win (fill n) My Their Covered (2 * n) (- total plan)
-      (Branch (empty n) (empty n) [root]) [] [(root, [])]) as R.
-    rewrite value_of_one in R. apply R. repeat split; auto.
-  - destruct (move_all_sound G F One plan chance Both By my_win their_win (fill n) My Their Covered (empty n) []
-      Empty [(root, [])] Sits) as [P [E [SP A]]].
+    - intros s X. left. unfold i in *. now rewrite marks_first, <- tried_first.
+    - exists (setup_set (other me)). split; [apply Known | exact O]. }
+  rewrite (start_at me). fold i j. unfold most. fold my_win their_win root. destruct (begins me).
+  - pose proof (respond_sound G F me (after_setup (other me) plan) chance Both By my_win their_win (fill n) My Their
+      Covered (2 * n) (- total plan) (Branch (setup_set me) (setup_set me) [root]) i [(root, j)]) as R.
+    rewrite value_of_one in R. apply R. repeat split; auto; [apply Set_ | apply Known].
+  - destruct (move_all_sound G F me (after_setup (other me) plan) chance Both By my_win their_win (fill n) My Their
+      Covered (setup_set me) i (Set_ me) [(root, j)] Sits) as [P [E [SP A]]].
     simpl map in *. destruct (move_all _ _ _ _ [root]) as [v reached]. simpl in E. subst reached. simpl fst in A.
     rewrite value_of_one in A. rewrite of_Z_plus. eapply at_most_trans; [exact A |].
     apply plus_monotone; [apply at_most_refl |].
-    apply (respond_sound G F One plan chance Both By my_win their_win (fill n) My Their Covered (2 * n) (- total plan)).
-    repeat split; auto.
+    apply (respond_sound G F me (after_setup (other me) plan) chance Both By my_win their_win (fill n) My Their Covered
+      (2 * n) (- total plan)).
+    repeat split; auto; [apply Set_ | apply Known].
 Qed.
 
 Lemma at_most_quotient (w : Z) (x y : F) : (0 < w)%Z -> (of_Z w * x <= y)%F -> (x <= y / of_Z w)%F.
@@ -191,28 +228,30 @@ Theorem bounds_sound zero one low high :
   (exists z, is_strategy G F z /\ forall o, is_strategy G F o -> of_Q low <= expected_payoff G F z o)%F /\
   (exists o, is_strategy G F o /\ forall z, is_strategy G F z -> expected_payoff G F z o <= of_Q high)%F.
 Proof.
-  unfold bounds. pose proof (note_noted G (win One) (win Zero) (fill n) zero (empty n) (empty n)) as L0.
-  pose proof (note_noted G (win Zero) (win One) (fill n) one (empty n) (empty n)) as L1.
-  change (noted G (win One) (win Zero) (fill n) (note_for One zero) (empty n)) in L0.
-  change (noted G (win Zero) (win One) (fill n) (note_for Zero one) (empty n)) in L1.
+  unfold bounds.
+  pose proof (note_noted G (win One) (win Zero) (fill n) zero (setup_set Zero) (setup_set Zero)) as L0.
+  pose proof (note_noted G (win Zero) (win One) (fill n) one (setup_set One) (setup_set One)) as L1.
+  change (noted G (win One) (win Zero) (fill n) (note_for One zero) (setup_set Zero)) in L0.
+  change (noted G (win Zero) (win One) (fill n) (note_for Zero one) (setup_set One)) in L1.
   generalize dependent (note_for One zero). clear zero. intros zero L0.
   generalize dependent (note_for Zero one). clear one. intros one L1.
-  destruct (fit zero && fit one)%bool eqn:B; [| discriminate]. intros [= <- <-].
+  destruct (fit Zero zero && fit One one)%bool eqn:B; [| discriminate]. intros [= <- <-].
   apply andb_true_iff in B as [B0 B1].
-  assert (T : forall plan, fit plan = true -> (0 < total plan)%Z).
-  { intros plan. unfold fit. rewrite !andb_true_iff, Z.ltb_lt. tauto. }
+  assert (T : forall p plan, fit p plan = true -> (0 < total plan)%Z).
+  { intros p plan. unfold fit. rewrite !andb_true_iff, Z.ltb_lt. tauto. }
+  set (by_zero := strategy_of G F (after_setup Zero zero)). set (by_one := strategy_of G F (after_setup One one)).
   split.
-  - exists (strategy_of G F zero). split; [apply strategy_of_is_strategy |]. intros o O.
-    rewrite expected_payoff_at_start. unfold of_Q. simpl Qnum. simpl Qden. rewrite Z2Pos.id by auto.
-    pose proof (most_sound One zero (fun p => match p with Zero => strategy_of G F zero | One => o end) B0 L0 O eq_refl) as A.
-    apply at_most_quotient in A; [| auto]. simpl in A. rewrite of_Z_opposite.
+  - exists by_zero. split; [apply strategy_of_is_strategy |]. intros o O.
+    rewrite expected_payoff_at_start. unfold of_Q. simpl Qnum. simpl Qden. rewrite Z2Pos.id by exact (T _ _ B0).
+    pose proof (most_sound One zero (fun p => match p with Zero => by_zero | One => o end) B0 L0 O eq_refl) as A.
+    apply at_most_quotient in A; [| exact (T _ _ B0)]. simpl in A. rewrite of_Z_opposite.
     apply opposite_monotone in A. eapply at_most_trans; [| eapply at_most_trans; [exact A |]].
-    + apply at_most_eq. field. now apply of_Z_positive_not_zero, T.
+    + apply at_most_eq. field. apply of_Z_positive_not_zero, (T _ _ B0).
     + apply at_most_eq. ring.
-  - exists (strategy_of G F one). split; [apply strategy_of_is_strategy |]. intros z Z.
-    rewrite expected_payoff_at_start. unfold of_Q. simpl Qnum. simpl Qden. rewrite Z2Pos.id by auto.
-    pose proof (most_sound Zero one (fun p => match p with Zero => z | One => strategy_of G F one end) B1 L1 Z eq_refl) as A.
-    now apply at_most_quotient in A; [| auto].
+  - exists by_one. split; [apply strategy_of_is_strategy |]. intros z Z.
+    rewrite expected_payoff_at_start. unfold of_Q. simpl Qnum. simpl Qden. rewrite Z2Pos.id by exact (T _ _ B1).
+    pose proof (most_sound Zero one (fun p => match p with Zero => z | One => by_one end) B1 L1 Z eq_refl) as A.
+    now apply at_most_quotient in A; [| exact (T _ _ B1)].
 Qed.
 
 End Proofs.

@@ -147,11 +147,11 @@ Fixpoint best_seen (own marks : positive) (moves : positive -> Z) (board : list 
          else let own' := add s own in Z.max so_far (if covered own' marks then 0 else moves own'))
   end.
 
-(** [moves]: what follows when the other moves, for the responder's marks then. *)
-Definition limit (all : Z) (marks : positive) (moves : positive -> Z) (own : positive) : Z :=
+(** [all]: the weight that arrives.  [moves]: what follows when the other moves, for the responder's marks then. *)
+Definition limit (all : delayed Z) (marks : positive) (moves : positive -> Z) (own : positive) : Z :=
   let board := seq 0 squares in
-  if can_win own marks board then all
-  else best_seen own marks moves board (if classical then - all else moves own).
+  if can_win own marks board then force all
+  else best_seen own marks moves board (if classical then - force all else moves own).
 
 (** The plan with its limits. *)
 Fixpoint note (t : tree) (known marks : positive) : tree :=
@@ -163,7 +163,8 @@ Fixpoint note (t : tree) (known marks : positive) : tree :=
       let next' := note next known marks in
       let t' := Act s w failed' placed' next' Unknown in
       Act s w failed' placed' next'
-        (remember squares known marks (limit (total t') marks (fun own => see_moves own marks t')))
+        (remember squares known marks
+          (limit (cofix later := Delay (total t')) marks (fun own => see_moves own marks t')))
   end.
 
 (** ** Moves *)

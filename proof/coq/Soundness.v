@@ -170,7 +170,7 @@ Fixpoint noted (t : tree) (set : positive) : Prop :=
   match t with
   | Stop => True
   | Act s w failed placed next limits =>
-      (forall own z, recall limits own = Some z -> z = limit (total t) set (fun own' => see_moves own' set t) own) /\
+      (forall own z, recall limits own = Some z -> z = limit (Delay (total t)) set (fun own' => see_moves own' set t) own) /\
       noted failed set /\ noted placed (add s set) /\ noted next set
   end.
 
@@ -561,12 +561,12 @@ Proof.
   unfold see. destruct (tree_of e) as [| s0 w0 f0 p0 n0 limits] eqn:T; [exact Limit |].
   destruct (recall limits own) as [z |] eqn:Recall; [| exact Limit].
   pose proof S as [N [RM [W [D [[Q1 [Q2 Q3]] [AC [L [known [K O]]]]]]]]].
-  assert (Z_is : z = limit (total (tree_of e)) (marks_of e)
+  assert (Z_is : z = limit (Delay (total (tree_of e))) (marks_of e)
             (fun own' => see_moves own' (marks_of e) (tree_of e)) own).
   { rewrite T in *. simpl in L. now apply L. }
   assert (All : total (tree_of e) = weight_of e) by (rewrite T in *; now apply Z.eqb_eq in D).
   assert (See_same : see (tree_of e) (weight_of e) own = z) by (rewrite T; simpl; now rewrite Recall).
-  rewrite All in Z_is. unfold Checker.limit in Z_is.
+  rewrite All in Z_is. unfold Checker.limit in Z_is. cbn [force] in Z_is.
   destruct (can_win own (marks_of e) (seq 0 squares)) eqn:Win; [now rewrite Z_is |].
   rewrite <- value_of_one. apply value_at_most; [easy | intros x [<- | []]; exact S |]. intros s Legal.
   cbn [sum fst snd].

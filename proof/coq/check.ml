@@ -23,7 +23,15 @@ let positive_of digits =
         | Some p -> Some (if b = 1 then XI p else XO p)) in
   build bits
 
-let z_of text = match positive_of (of_decimal text) with None -> Z0 | Some p -> Zpos p
+(* Equal numbers are the same number: plans have few different weights, and a bit takes two words. *)
+let known = Hashtbl.create 1000
+
+let z_of text = match Hashtbl.find_opt known text with
+  | Some z -> z
+  | None ->
+      let z = match positive_of (of_decimal text) with None -> Z0 | Some p -> Zpos p in
+      Hashtbl.add known text z;
+      z
 
 let decimal_of p =
   let rec digits p = match p with  (* decimal digits, the lowest first *)
@@ -69,16 +77,24 @@ let () =
   ignore (after "phantom certificate 1");
   let squares = int_of_string (after "squares") in
   let classical = after "turns" = "classical" in
-  let sets p = List.map (fun w -> List.map square (List.of_seq (String.to_seq w))) (words (after p)) in
+  let squares_of text = List.map square (List.of_seq (String.to_seq text)) in
+  let sets p = List.map squares_of (words (after p)) in
   let zero_wins = sets "wins 0" in
   let one_wins = sets "wins 1" in
+  (* Marks that lie before the game: both lines, or none. *)
+  let marked = !next < Array.length lines && String.starts_with ~prefix:"setup" lines.(!next) in
+  let digits p = if marked then after p else "" in
+  let setup_0 = digits "setup 0" in
+  let setup_1 = digits "setup 1" in
+  let begins = !next in
   let claim = after "claim" in
-  let plan p = ignore (after p); tree "|" in
-  let zero = plan "plan 0" in
-  let one = plan "plan 1" in
+  let plan p marks = ignore (after p); tree (String.fold_left (fun path c -> path ^ String.make 1 c ^ "*") "|" marks) in
+  let zero = plan "plan 0" setup_0 in
+  let one = plan "plan 1" setup_1 in
   ignore (after "end");
   if !next <> Array.length lines then fail !next "nothing comes after 'end'";
-  let rules = { squares; classical; setup = (fun _ -> []);
+  let rules = { squares; classical;
+                setup = (function Zero -> squares_of setup_0 | One -> squares_of setup_1);
                 winning_sets = (function Zero -> zero_wins | One -> one_wins) } in
   match bounds rules zero one with
   | None -> fail !next "a plan is not in order"
@@ -88,5 +104,5 @@ let () =
       let low = told low and high = told high in
       if claim <> low ^ " <= value <= " ^ high then
         fail !next (Printf.sprintf "proven is only %s <= value <= %s" low high);
-      for k = 1 to 4 do print_endline lines.(k) done;
+      for k = 1 to begins - 1 do print_endline lines.(k) done;
       print_endline ("proven: " ^ if low = high then "value = " ^ low else claim)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from verify import Certificate  # noqa: E402
+import verify  # noqa: E402
 
 PIECE = 8000  # digits of one literal: one of 30,000 overflows the prover's stack
 
@@ -23,7 +23,7 @@ Definition {name} : rules := {{|
     | One => {wins_1}
     end;
   classical := {classical};
-  setup := fun _ => [] |}}.
+  setup := fun p => match p with Zero => {setup_0} | One => {setup_1} end |}}.
 
 {plans}
 Theorem value_of_{name} : forall F, is_value {name} F (of_Q (Qmake ({numerator}) {denominator})).
@@ -33,6 +33,25 @@ Qed.
 
 Print Assumptions value_of_{name}.
 """
+
+
+class Certificate(verify.Certificate):
+    """A certificate that may also have marks that lie before the game: `setup 0` and `setup 1`, before the claim."""
+
+    setup = ["", ""]
+
+    def after(self, start):
+        if start == "claim" and "".join(self.lines[self.number : self.number + 1]).startswith("setup"):
+            self.setup = [super(Certificate, self).after(f"setup {p}") for p in (0, 1)]
+        return super().after(start)
+
+    def infoset(self, p, text, own, fails, hidden, weight):
+        if text == "|":  # the player knows nothing of the other's marks
+            text += "".join(f"{square}*" for square in self.setup[p])
+            own = sum(1 << int(square, 16) for square in self.setup[p])
+            mine, theirs = len(self.setup[p]), len(self.setup[1 - p])
+            hidden = theirs + (mine > theirs if mine != theirs else p)
+        return super().infoset(p, text, own, fails, hidden, weight)
 
 
 def told(infoset):
@@ -70,8 +89,12 @@ def plan_text(player, plan):
     )
 
 
+def squares_text(word):
+    return "[" + "; ".join(str(int(square, 16)) for square in word) + "]"
+
+
 def sets_text(word_list):
-    return "[" + "; ".join("[" + "; ".join(str(int(square, 16)) for square in word) + "]" for word in word_list) + "]"
+    return "[" + "; ".join(map(squares_text, word_list)) + "]"
 
 
 def claim_text(path, value=None):
@@ -88,6 +111,8 @@ def claim_text(path, value=None):
         squares=len(certificate.bits),
         wins_0=sets_text(certificate.lines[3].split()[2:]),
         wins_1=sets_text(certificate.lines[4].split()[2:]),
+        setup_0=squares_text(certificate.setup[0]),
+        setup_1=squares_text(certificate.setup[1]),
         classical="true" if certificate.classical else "false",
         plans="\n".join(plan_text(player, plan) for player, plan in enumerate(certificate.plans)),
         numerator=value.numerator,

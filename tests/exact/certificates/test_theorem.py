@@ -10,8 +10,9 @@ import pytest
 
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
+from tests.exact.certificates.marked_certificates import MARKED
 from tests.kits import naive
-from tests.kits.verify_program import PROOF, text_of
+from tests.kits.verify_program import PROOF, text_of, zipped
 
 COQ = PROOF / "coq"
 sys.path.insert(0, str(COQ))
@@ -46,15 +47,19 @@ MUTANTS = [
     ("Checker.v", "let left' := left - limit in", "let left' := left in\n      let got := got - limit in"),
     ("Checker.v", "(if limit_of x <=? so_far then so_far", "(if so_far <=? limit_of x then so_far"),
     ("Checker.v", "(seq 0 squares) with\n          | []", "(seq 1 squares) with\n          | []"),
-    ("Checker.v", "(if classical then - all else moves own)", "(- all)"),
-    ("Checker.v", "then all\n", "then 0\n"),
+    ("Checker.v", "(if classical then - force all else moves own)", "(- force all)"),
+    ("Checker.v", "then force all\n", "then 0\n"),
     ("Checker.v", "match recall limits own with Some z => z", "match recall limits own with Some z => z - 1"),
     ("Checker.v", "if loses marks' then - w else if covered", "if loses marks' then - w - w else if covered"),
     ("Checker.v", "With (remember less known' marks' (fun set => f (xI set)))", "With (remember less known' marks' f)"),
     ("Checker.v", "| _ => total t =? w", "| _ => total t <=? w"),
     ("Checker.v", "&& negb (plays next s)\n", "\n"),
     ("Checker.v", "&& (0 <? w) &&", "&&"),
-    ("Bounds.v", "negb (wins G One []) && ", ""),
+    ("Bounds.v", "negb (wins G One (first_seen G One)) && ", ""),
+    ("Bounds.v", "negb (full G (start G)) &&\n", "\n"),
+    ("Bounds.v", "Branch mine mine reached", "Branch mine (empty n) reached"),
+    ("Bounds.v", "plan (setup_set (other me)) in", "plan (empty n) in"),
+    ("Bounds.v", "(if begins me then", "(if negb (begins me) then"),
     ("Bounds.v", "Qle_bool v low && Qle_bool high v", "Qle_bool v low && Qle_bool v high"),
     (
         "Bounds.v",
@@ -63,6 +68,7 @@ MUTANTS = [
     ),
     ("Bounds.v", "answer [root] (- total plan)", "answer [] (- total plan)"),
 ]
+CHANGED = ["Checker", "Plans", "Soundness", "Bounds"]  # each of these needs those before it
 
 
 def test_nothing_is_admitted():
@@ -151,6 +157,35 @@ def test_values_are_theorems(name, library):
 def test_false_claims_are_refused(value, library):
     with pytest.raises(prove.Refused):
         prove.prove(library, "mini-2x3k2-abrupt", value)
+
+
+def strategy_in(text, game, player):
+    """The strategy of a plan in a certificate; uniform where the plan does not come."""
+    rows = naive.uniform(game, player)
+    plan = re.search(rf"^plan {player} .*\n((?:\|.*\n)+)", text, re.M)[1]
+    for infoset, *actions in map(str.split, plan.splitlines()):
+        weights = {int(square): int(weight) for square, weight in (action.split("=") for action in actions)}
+        rows[infoset] = [weights.get(square, 0) / sum(weights.values()) for square in range(game.squares)]
+    return rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MARKED)
+def test_a_value_with_marks_before_the_game_is_a_theorem(name, library, program, tmp_path, monkeypatch):
+    """Just what brute force says of both plans is proven; with the marks of the other player, nothing is."""
+    text, game = MARKED[name], named_game(name)
+    value = Fraction(re.search(r"^claim (\S+)", text, re.M)[1])
+    strategies = [strategy_in(text, game, player) for player in (0, 1)]
+    found = [naive.best_response_value(game, p, strategies[1 - p]) for p in (0, 1)]
+    assert found == pytest.approx([value, -value], abs=1e-12)
+    monkeypatch.setattr(prove, "CERTIFICATES", tmp_path)
+    zipped(text, tmp_path / f"{name}.txt.gz")
+    prove.prove(library, name)
+    with pytest.raises(prove.Refused):
+        prove.prove(library, name, value + Fraction(1, 1000))
+    assert proven_by(program, text) == f"proven: value = {value}"
+    assert proven_by(program, re.sub("setup 0(.*)\nsetup 1(.*)", r"setup 0\2\nsetup 1\1", text)) is None
+    assert proven_by(program, re.sub("setup.*\n", "", text)) is None
 
 
 @pytest.mark.slow
@@ -277,5 +312,5 @@ def test_a_checker_that_says_too_little_has_no_proof(file, old, new, library, tm
             shutil.copy(library / f"{name}{suffix}", tmp_path)
     (tmp_path / file).write_text(SOURCES[file].replace(old, new))
     with pytest.raises(prove.Refused):
-        for name in ("Checker", "Plans", "Soundness", "Bounds"):
+        for name in CHANGED[CHANGED.index(file.removesuffix(".v")) :]:
             prove.compile_file(tmp_path, name)
