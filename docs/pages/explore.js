@@ -84,7 +84,8 @@ function showValues() {
   const wanted = document.querySelector("[name=layer]:checked").value;
   const layer = wanted === "probability" && !facts.probabilities ? "value" : wanted;
   part("legend").textContent = layer !== wanted ? "No probabilities here. " : "";
-  part("legend").textContent += {
+  if (layer !== "probability" && !facts.beliefs) part("legend").textContent ||= "Nothing to show here.";
+  else part("legend").textContent += {
     probability: "How likely a perfect player attempts each square.",
     value: "What each attempt is worth: blue is above 0, orange below.",
     belief: "How likely the other player has each square.",

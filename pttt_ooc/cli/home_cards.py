@@ -205,14 +205,14 @@ def _secret_goals(data: Path, opened: Opened) -> Card:
         record = read_manifest(data / smbc.SOLVED / "solve.json", "solve")
         goal, rounds = int(record["settings"]["winning_score"]), record["rounds"]
         largest = max(float(one["exploitability"]) for one in rounds.values())
-        rows = ((f"First to {goal}", decimals(float(rounds["0-0"]["value"])), gap(largest)),)
+        rows = ((f"First to\u00a0{goal}", decimals(float(rounds["0-0"]["value"])), gap(largest)),)
         values = [[float(rounds[f"{a}-{b}"]["value"]) for b in range(goal)] for a in range(goal)]
         label = f"The value of the match at each score up to {goal - 1} : {goal - 1}, for the player who begins a round"
         picture = values_table(values, label)
     return Card(
         "Secret goals",
         "Each round, both players draw a secret goal: win, tie or lose. Play a match against its solution.",
-        ("Match", "Value for who begins", "Largest exact gap of a round"),
+        ("Match", "Value", "Largest gap of a round"),
         rows,
         (("/smbc/play", "Play"), ("/smbc/explore", "Explore")) if rows else (),
         _notes(opened, "secret goals"),
@@ -347,7 +347,7 @@ def _subject(path: str) -> str:
     for name in folders:
         with suppress(PtttError):
             return describe_game(named_game(name)) + (f", run {folders[-1]}" if "runs" in folders else "")
-    return " ".join(folders)
+    return "secret goals" if folders == [smbc.SOLVED] else " ".join(folders)
 
 
 def _runs(data: Path) -> Card | None:

@@ -46,7 +46,7 @@ def plan(
 ) -> None:
     """Tell what memory and disk a run will need.
 
-    Nothing is written.  Of a game whose infosets cannot be listed, it tells what `snakemake frontier` and `pttt exact`
+    Nothing is written.  For a game whose infosets cannot be listed, it tells what `snakemake frontier` and `pttt exact`
     need.  Memory and disk follow from the size of the game; all but the smallest budget is approximate.
     """
     from pttt_ooc.cli.sections import load_with_options
@@ -98,8 +98,8 @@ def why(
 ) -> None:
     """Tell which stages of the workflow are stale, and why.
 
-    Nothing is written.  Of a directory of results, such as data/GAME/SYMMETRY, what is there is compared with what
-    config.yaml asks for, were it of that game, symmetry and run.
+    Nothing is written.  A directory of results, such as data/GAME/SYMMETRY, is compared with what config.yaml asks for,
+    taken for that game, symmetry and run.
     """
     from pttt_ooc.pipeline.stages.staleness import reasons, requested_stages, status_lines
 

@@ -105,8 +105,7 @@ def verify(
 ) -> None:
     """Verify a certificate: both best responses are computed again, in integers.
 
-    Both best responses are computed anew, in integers.  The last line says what is proven.  The program proof/verify.py
-    does the same without this package.
+    The last line says what is proven.  The program proof/verify.py does the same without this package.
     """
     from pttt_ooc.errors import CertificateError
     from pttt_ooc.exact.certificates.certificate import verify_certificate

@@ -21,7 +21,7 @@ def fsck(
 
     Below DIR, all saved states of the solver are compared with their checksums, and all products of the workflow
     and of its wings with their manifests.  A missing manifest is a problem if there is a product of its stage, or a
-    manifest of a later one.  Stages that have not run, and files that no manifest describes, are only told.
+    manifest of a later one.  Stages that have not run, and files that no manifest describes, are only named.
     """
     from pkgutil import resolve_name
 

@@ -42,7 +42,7 @@ def score(
     ],
     replays: Annotated[
         bool,
-        typer.Option("--replays", help="The names are files: replays of kaggle-environments or OpenSpiel; tell each."),
+        typer.Option("--replays", help="The names are files: replays of kaggle-environments or OpenSpiel; judge each."),
     ] = False,
     outputs: Annotated[
         str, typer.Option(metavar="KIND", help="What the agent's numbers are: probabilities or logits.")
@@ -96,7 +96,7 @@ def score(
     estimated by AIVAT, with an interval; its mean exploitability is at least that.  So are agents for boards whose
     infosets are not listed, against a plan that `pttt exact` or a certificate gives.
 
-    With --replays, the legality of each move is told, and in solved games what it lost and what the player could
+    With --replays, it tells whether each move is legal, and in solved games what it lost and what the player could
     believe.  Nothing in the files is run.
     """
     from pttt_ooc import configure

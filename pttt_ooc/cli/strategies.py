@@ -50,7 +50,7 @@ def validate(
 ) -> None:
     """Check a strategy, row by row.
 
-    It is told that the strategy is valid, or its first mistake: the row, the infoset and the square.
+    It says that the strategy is valid, or where its first mistake is: the row, the infoset and the square.
     """
     from pttt_ooc.config import MEMORY_MB
     from pttt_ooc.disk.memory import MemoryNeeds, process_needs, thread_needs

@@ -80,6 +80,10 @@ def test_a_site_of_nothing_says_what_computes_each_thing(tmp_path):
     assert 'href="/arena/play"' in text and 'href="/explore"' not in text
     with pytest.raises(StrategyFileError, match="There is no solution in"):
         solved_in(tmp_path, None)
+    (tmp_path / "smbc").mkdir()
+    (tmp_path / "smbc/report.html").touch()
+    text = home_of(site_pages(tmp_path))
+    assert re.search(r'href="/results/smbc/report.html">Report</a>.*?>secret goals<', text, re.S)
 
 
 @pytest.mark.slow

@@ -189,6 +189,13 @@ LOOKS = [("light", 1280, None), ("light", 390, None), ("dark", 1280, "color-cont
 BEST_PRACTICE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
+CUT_OFF = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(
+  [...document.querySelectorAll(".scroll")]
+    .filter(one => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).boxShadow === "none")
+    .map(one => one.getAttribute("aria-label") || one.textContent.trim().slice(0, 40))))))"""
+"""Tables of which more is beside the screen, and nothing says so."""
+
+
 def assert_accessible(page, name, looks=LOOKS):
     """No violation of axe-core's rules, light and dark, wide and on a phone; colours are all that a scheme changes.
 
@@ -208,6 +215,7 @@ def assert_accessible(page, name, looks=LOOKS):
             told += [(scheme, width, rule["id"], node["html"], node["failureSummary"]) for node in rule["nodes"]]
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             told.append((scheme, width, "wider than the screen"))
+        told += [(scheme, width, "cut off without a shade", table) for table in page.evaluate(CUT_OFF)]
     assert told == [], told
 
 

@@ -120,7 +120,7 @@ def values_figure(values: Mapping[str, float], winning_score: int) -> Figure:
             colour = PALETTE["shade"] if value > 0 else PALETTE["warm"]
             axes.add_patch(Rectangle((other, mine), 1, 1, facecolor=colour, alpha=0.8 * abs(value), linewidth=0))
             axes.add_patch(Rectangle((other, mine), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
-            axes.text(other + 0.5, mine + 0.5, decimals(value, 4), ha="center", va="center", fontsize=9.5)
+            axes.text(other + 0.5, mine + 0.5, decimals(value, 4), ha="center", va="center", fontsize=10.5)
         ticks = [point + 0.5 for point in range(winning_score)]
         axes.set_xticks(ticks, [str(point) for point in range(winning_score)])
         axes.set_yticks(ticks, [str(point) for point in range(winning_score)])

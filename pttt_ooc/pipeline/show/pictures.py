@@ -102,7 +102,7 @@ def draw_board(
         tint = 0.2 if square in highlighted else max(0.75 * p / most, 0)
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor=PALETTE["shade"], alpha=tint, linewidth=0))
         axes.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=PALETTE["line"], linewidth=1))
-        axes.text(x + 0.07, y + 0.07, str(square), fontsize=7.5, va="top", color=PALETTE["muted"])
+        axes.text(x + 0.07, y + 0.07, str(square), fontsize=9, va="top", color=PALETTE["muted"])
         # A mark stands on its square; a square that may be attempted has its probability, if there are any.
         if square in marks:
             _draw_mark(axes, x + 0.5, y + 0.5, marks[square], PALETTE["ink" if marks[square] == player else "line"])
@@ -222,7 +222,7 @@ def log_ticks(axis: Any, ratio: float) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1.0,) if ratio > 30 else (1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.6g}".replace("e-0", "e-")))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}".replace("e-0", "e-")))
     axis.set_minor_locator(NullLocator())
 
 

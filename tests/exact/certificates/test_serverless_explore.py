@@ -272,6 +272,8 @@ def test_where_the_equilibrium_never_comes_the_page_says_so(opened):
     page = opened("explore.html#/dark-hex-3x3-classical/0/2*1.")
     page.get_by_text("Player 1's equilibrium never lets player 0 come here").wait_for()
     assert set(page.locator("#attempts td:nth-child(3)").all_inner_texts()) == {"–"}
+    page.locator("[name=layer][value=value]").check()
+    page.wait_for_function("document.querySelector('#legend').textContent === 'Nothing to show here.'")
     assert page.errors == []
 
 

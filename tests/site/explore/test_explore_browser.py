@@ -10,6 +10,8 @@ import pytest
 from benchmarks.browsing import Wire, play, visit
 from pttt_ooc.course.data.models import Fact
 from pttt_ooc.course.server.strategy_parts import app_of, parts_of
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES
+from pttt_ooc.site.explore import pages
 from tests.course.server_kit import Lab, strategy_zip
 from tests.kits.browsing import (
     DESKTOP,
@@ -318,7 +320,8 @@ def test_the_map_is_walked_by_clicking_and_stays(open_page):
     assert page.errors == []
 
 
-def test_the_last_cards_of_a_long_path_are_seen_on_a_phone(open_page):
+def test_the_last_cards_of_a_long_path_and_a_long_fraction_are_seen_on_a_phone(open_page, monkeypatch):
+    monkeypatch.setattr(pages, "exact_value", lambda game: EXACT_VALUES["pttt-abrupt"])
     page = open_page("/explore?at=|0*4.2.3*&first=uniform&second=uniform")
     page.set_viewport_size({"width": 320, "height": 640})
     page.reload()
@@ -326,6 +329,9 @@ def test_the_last_cards_of_a_long_path_are_seen_on_a_phone(open_page):
     last, box = page.locator(".steps [aria-current]").bounding_box(), page.locator(".steps").bounding_box()
     assert last["x"] >= box["x"] and last["x"] + last["width"] <= box["x"] + box["width"] + 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size(DESKTOP)
+    page.goto("/explore?at=|0*0*0*0*0*0*0*0*")  # as long as the longest of nine squares
+    assert page.locator("#at").evaluate("field => field.scrollWidth <= field.clientWidth")
 
 
 def test_what_an_infoset_is_can_be_read_without_scripts(open_page):

@@ -79,7 +79,7 @@ def test_any_infoset_is_shown(app):
     with TestClient(app) as pages:
         page = pages.get("/explore?player=1&at=|5.6*&square=10").text
         assert "Squares 10 to 11 are written a to b." in page and "Square 10 is" in page and "|5.6*a*" in page
-        assert "player 1 could get −1.00000 with a best response" in page
+        assert "−1.00000; no other strategy of player 1 gets more" in page
         never = pages.get("/explore?player=1&at=|0.").text
         assert "Against this strategy of player 0 no game gets here" in never and "Likeliest true boards" not in never
         told = pages.get("/api/explore?player=1&at=|5.6*&symmetry=merged").json()

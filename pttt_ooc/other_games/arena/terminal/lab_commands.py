@@ -56,7 +56,7 @@ def experiment(
 ) -> None:
     """Check claims: play the matches and round robins that a configuration lists, train, and say which claims hold.
 
-    What is there is not played again.
+    Games that are there are not played again.
     """
     from pttt_ooc.disk.resources import cores
     from pttt_ooc.other_games.arena.experiments import claims_table, round_robin, trainings
