@@ -95,6 +95,7 @@ class BlockMover:
         self._moves: list[_Move] = []
         self._ready = self._done = self._written = 0  # steps whose pieces are in memory; that are finished; and written
         self._present: _Pieces = {}  # and whether they have been changed since they were written
+        self._mapped: _Pieces = {}  # and whether it can be changed without page faults
         self._early: list[_Piece] = []  # to be written before the first step
         self._moves_now = self._ends = False
         self._error: BaseException | None = None  # that ended the thread
@@ -168,8 +169,12 @@ class BlockMover:
             _start_writing(piece)
         for piece in leaving:
             _drop(piece)
+        for piece in (*writes, *leaving):
+            self._mapped.pop(piece, None)
         for piece, changes in pieces.items():
-            _bring(piece, changes)
+            if piece not in self._mapped or changes > self._mapped[piece]:
+                _bring(piece, changes)
+                self._mapped[piece] = changes
         with self._condition:
             self._moves_now = False
             self._ready = max(self._ready, k + brings)
