@@ -1,9 +1,10 @@
 """Moves pieces of mapped arrays between memory and disk: read ahead of the work, written behind it.
 
 The operating system would do both by itself, page by page, and look for pages to drop while the work waits.  A
-:class:`BlockMover` knows the order of the work.  One thread beside the work brings in what the next steps use, begins
-to write what a step has changed as soon as the step is done, and drops the oldest pieces when its share of the memory
-is full.  All of these are hints: the arrays have the same content without them.
+:class:`BlockMover` knows the order of the work, so it plans what is in memory at each step.  One thread beside the work
+brings in what the next step uses, and drops the pieces that are needed last when its share of the memory is full; what
+has been changed begins to be written long before.  All of these are hints: the arrays have the same content without
+them.
 
 Only Linux takes these hints; elsewhere nothing is moved, and the system does what it would do anyway.
 """
@@ -14,14 +15,16 @@ import ctypes
 import mmap
 import sys
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, NamedTuple, Self
+from heapq import heapify, heappop, heappush
+from typing import IO, Any, NamedTuple, Self
 
 from pttt_ooc.disk.store import Array, FileMap, map_of
 
 PIECE = 4 << 20  # bytes
+
+_BEHIND = 4  # pieces of a growing file that are on their way to the disk
 
 _POPULATE_READ, _POPULATE_WRITE = 22, 23  # madvise, Linux 5.14
 _WAIT_BEFORE, _WRITE, _WAIT_AFTER = 1, 2, 4  # sync_file_range
@@ -58,25 +61,43 @@ class _Piece(NamedTuple):
 _Pieces = dict[_Piece, bool]
 
 
+class _Move(NamedTuple):
+    """What the thread does for a step.
+
+    Attributes
+    ----------
+    after
+        How many steps must be done before.
+    leaving
+        Pieces that are dropped first.
+    writes
+        Pieces that begin to be written when the step is done, as they are dropped before a step uses them again.
+    """
+
+    after: int
+    leaving: list[_Piece]
+    writes: list[_Piece]
+
+
 class BlockMover:
     """Does steps in order while a thread of its own moves what they use; a context manager that ends the thread.
 
-    Parameters
+    Attributes
     ----------
     most
         Bytes of mapped arrays to have in memory.  A step that needs more gets it.
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most = most
         self._condition = threading.Condition()
         self._steps: list[_Pieces] = []
-        self._ready = self._done = 0  # steps whose pieces are in memory; steps that are finished
-        self._using: Counter[_Piece] = Counter()  # by steps that are ready and not finished
-        # The least recently used first, and whether they have been changed.
-        self._present: OrderedDict[_Piece, bool] = OrderedDict()
-        self._to_write: list[_Piece] = []
-        self._size, self._ends = 0, False
+        self._moves: list[_Move] = []
+        self._ready = self._done = self._written = 0  # steps whose pieces are in memory; that are finished; and written
+        self._present: _Pieces = {}  # and whether they have been changed since they were written
+        self._mapped: _Pieces = {}  # and whether it can be changed without page faults
+        self._early: list[_Piece] = []  # to be written before the first step
+        self._moves_now = self._ends = False
         self._error: BaseException | None = None  # that ended the thread
         self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
         self._thread.start()
@@ -95,91 +116,139 @@ class BlockMover:
         listed = list(steps)
         wanted = [_pieces_of(step.uses) for step in listed]
         with self._condition:
-            self._steps, self._ready, self._done = wanted, 0, 0
-            self._using.clear()
+            self._ready = len(self._steps)  # an error may have ended the steps before
+            self._wait(lambda: not (self._moves_now or self._must_write()))
+            self._early, self._moves = plan_moves(wanted, self._present, self.most)
+            self._steps, self._ready, self._done, self._written = wanted, 0, 0, 0
             self._condition.notify_all()
         for k, step in enumerate(listed):
             with self._condition:
-                while self._ready <= k and self._error is None:
-                    self._condition.wait()
-                if self._error is not None:
-                    raise self._error
+                self._wait(lambda k=k: self._ready > k)  # type: ignore[misc]
             step.work()
             with self._condition:
-                self._finish(wanted[k])
+                self._present.update(piece for piece in wanted[k].items() if piece[1])
                 self._done = k + 1
                 self._condition.notify_all()
 
-    def _finish(self, pieces: _Pieces) -> None:
-        self._using.subtract(pieces.keys())
-        for piece, changes in pieces.items():
-            if changes:
-                self._present[piece] = True
-            if not self._using[piece]:
-                del self._using[piece]
-                self._present.move_to_end(piece)
-                if self._present[piece]:
-                    self._to_write.append(piece)
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        self._condition.wait_for(lambda: self._error is not None or condition())
+        if self._error is not None:
+            raise self._error
 
     # ---------------------------------------------------------------------------------------------
     # The thread
 
     def _run(self) -> None:
         try:
-            self._move()
+            while self._move():
+                pass
         except BaseException as error:
             with self._condition:
                 self._error = error
                 self._condition.notify_all()
 
-    def _move(self) -> None:
-        while True:
-            with self._condition:
-                while not (self._ends or self._to_write or self._ready < len(self._steps)):
-                    self._condition.wait()
-                if self._ends:
-                    return
-                # What another step uses by now is written after that step.
-                writes, self._to_write = [piece for piece in self._to_write if not self._using[piece]], []
-                self._present.update(dict.fromkeys(writes, False))
-                steps, k = self._steps, self._ready
-                pieces = steps[k] if k < len(steps) else {}
-                absent = {piece for piece in pieces if piece not in self._present}
-                # What a step uses stays until it is done; of the rest, the least recently used goes first.
-                excess = self._size + sum(piece.size for piece in absent) - self._most
-                leaving = list(self._oldest(excess, pieces))
-                fits = sum(piece.size for piece in leaving) >= excess or k == self._done
-                if not (fits or leaving or writes):
-                    self._condition.wait()  # for the end of a step
-                    continue
-                for piece in leaving:
-                    self._size -= piece.size
-                    del self._present[piece]
-                # What was written is not mapped any more; what no other step uses may have been.
-                coming = [piece for piece, changes in pieces.items() if changes or not self._using[piece]]
+    def _move(self) -> bool:
+        """Write what finished steps have changed, and bring what the next one needs; False at the end."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._ends or self._must_write() or self._may_bring())
+            if self._ends:
+                return False
+            done = self._moves[self._written : self._done]
+            writes = [*self._early, *(piece for move in done for piece in move.writes)]
+            self._early, self._written = [], self._done
+            k, pieces, leaving = self._ready, _Pieces(), list[_Piece]()
+            if brings := self._may_bring():
+                pieces, leaving = self._steps[k], self._moves[k].leaving
             for piece in writes:
-                _start_writing(piece)
+                self._present[piece] = False
             for piece in leaving:
-                _drop(piece)
-            if k == len(steps) or not fits:
-                continue
-            for piece in coming:
-                _bring(piece, pieces[piece])
-            with self._condition:
-                self._size += sum(piece.size for piece in absent)
-                self._present.update(dict.fromkeys(absent, False))
-                if steps is self._steps:  # else an error has ended them
-                    self._using.update(pieces.keys())
-                    self._ready = k + 1
-                    self._condition.notify_all()
+                del self._present[piece]
+            self._present.update((piece, False) for piece in pieces if piece not in self._present)
+            self._moves_now = True
+        for piece in writes:
+            _start_writing(piece)
+        for piece in leaving:
+            _drop(piece)
+        for piece in (*writes, *leaving):
+            self._mapped.pop(piece, None)
+        for piece, changes in pieces.items():
+            if piece not in self._mapped or changes > self._mapped[piece]:
+                _bring(piece, changes)
+                self._mapped[piece] = changes
+        with self._condition:
+            self._moves_now = False
+            self._ready = max(self._ready, k + brings)
+            self._condition.notify_all()
+        return True
 
-    def _oldest(self, excess: int, wanted: _Pieces) -> Iterator[_Piece]:
-        for piece in self._present:
-            if excess <= 0:
-                return
-            if not self._using[piece] and piece not in wanted:
-                excess -= piece.size
-                yield piece
+    def _must_write(self) -> bool:
+        return bool(self._early) or self._written < self._done
+
+    def _may_bring(self) -> bool:
+        return self._ready < len(self._steps) and self._moves[self._ready].after <= self._done
+
+
+def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[list[_Piece], list[_Move]]:
+    """What leaves the memory before each step, so that least is moved; and the pieces to be written at first.
+
+    The piece whose next use is the last one leaves, which is optimal (Belady 1966, IBM Systems Journal 5:2); after
+    these steps, the same are expected again.  The step before may still be at work, so what it uses leaves only if
+    nothing else can.
+
+    Parameters
+    ----------
+    wanted
+        The pieces of each step, and whether it changes them.
+    present
+        The pieces in memory, and whether they have to be written.
+    most
+        Bytes to have in memory.
+    """
+    uses: dict[_Piece, list[int]] = {piece: [] for piece in present}
+    for k, pieces in enumerate(wanted):
+        for piece in pieces:
+            uses.setdefault(piece, []).append(k)
+    early: list[_Piece] = []
+    never, moves = 2 * len(wanted), [_Move(0, [], []) for _ in wanted]
+    # The last use so far, and the next one, of all that is in memory; and a heap of the next uses, some out of date.
+    numbers, names = {piece: number for number, piece in enumerate(uses)}, list(uses)
+    last = dict.fromkeys(present, -1)
+    following = {piece: uses[piece][0] if uses[piece] else never for piece in present}
+    heap = [(-following[piece], numbers[piece]) for piece in present]
+    heapify(heap)
+    changed, size = {piece for piece in present if present[piece]}, sum(piece.size for piece in present)
+    turn = dict.fromkeys(uses, 0)  # how many of its uses are over
+    for k, pieces in enumerate(wanted):
+        size += sum(piece.size for piece in pieces if piece not in last)
+        leaving: list[_Piece] = []
+        for latest in (k - 2, k - 1):
+            kept = []
+            while size > most and heap:
+                entry = heappop(heap)
+                piece = names[entry[1]]
+                if following.get(piece) != -entry[0]:
+                    continue
+                if piece in pieces or last[piece] > latest:
+                    kept.append(entry)
+                    continue
+                size -= piece.size
+                leaving.append(piece)
+                if piece in changed:
+                    changed.remove(piece)
+                    (moves[last[piece]].writes if last[piece] >= 0 else early).append(piece)
+                del following[piece]
+            for entry in kept:
+                heappush(heap, entry)
+        after = 1 + max((last.pop(piece) for piece in leaving), default=-1)
+        moves[k] = _Move(after, leaving, moves[k].writes)
+        for piece, changes in pieces.items():
+            last[piece], mine = k, uses[piece]
+            turn[piece] += 1
+            following[piece] = mine[turn[piece]] if turn[piece] < len(mine) else len(wanted) + mine[0]
+            heappush(heap, (-following[piece], numbers[piece]))
+            if changes:
+                changed.add(piece)
+    return early, moves
 
 
 def _pieces_of(uses: Iterable[Use]) -> _Pieces:
@@ -229,10 +298,19 @@ def _start_writing(piece: _Piece) -> None:
 
 def _drop(piece: _Piece) -> None:
     """Write a piece if it was changed, and give its memory back."""
-    system, (start, size) = _system(), (piece.start, piece.size)
-    if system is None:
-        return
-    file = piece.map.file.fileno()
-    system.madvise(piece.map.address + start, size, _DONTNEED)
-    system.sync_file_range(file, start, size, _WAIT_BEFORE | _WRITE | _WAIT_AFTER)
-    system.posix_fadvise(file, start, size, _DONTNEED)
+    if (system := _system()) is not None:
+        system.madvise(piece.map.address + piece.start, piece.size, _DONTNEED)
+        _write_and_forget(system, piece.map.file, piece.start, piece.size)
+
+
+def _write_and_forget(system: Any, file: IO[bytes], start: int, size: int) -> None:
+    system.sync_file_range(file.fileno(), start, size, _WAIT_BEFORE | _WRITE | _WAIT_AFTER)
+    system.posix_fadvise(file.fileno(), start, size, _DONTNEED)
+
+
+def write_behind(file: IO[bytes], start: int, size: int) -> None:
+    """Begin to write the newest piece of a file that grows, from `start` on, and forget one that is a few older."""
+    if (system := _system()) is not None:
+        system.sync_file_range(file.fileno(), start, size, _WRITE)
+        if (older := start - _BEHIND * PIECE) >= 0:
+            _write_and_forget(system, file, older, PIECE)

@@ -22,7 +22,7 @@ import os
 import shutil
 import traceback
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
+from pttt_ooc.disk.block_mover import PIECE, BlockMover, Step, Use, write_behind
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fsync_path, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord, advice, crc_text
@@ -71,6 +72,8 @@ class ResumableState:
         and useless: the next opener makes new files.
     kept
         Earlier commits of other runs; each stays until a run continues from it.
+    mover
+        What moves the arrays while they are saved, if they do not fit into memory.
     """
 
     def __init__(
@@ -81,6 +84,7 @@ class ResumableState:
         self._lock = lock
         self._fingerprint = current.fingerprint
         self._last_generation = current.generation
+        self.mover: BlockMover | None = None
         self._base, self.kept = choice[0], tuple(choice[1])
         working = path / "working"
         self._metadata = sorted(file.relative_to(working) for file in working.rglob("zarr.json"))
@@ -198,14 +202,21 @@ class ResumableState:
         for file in self._metadata:
             (target / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.path / "working" / file, target / file)
-        checksums = {}
+        checksums, copies = {}, {}
         for name, array in self.arrays.items():
             file = chunk_file(target, name, array.ndim)
             base = self._base if name in unchanged and array.size else None
             if base and _link(chunk_file(_snapshot(self.path, base.generation), name, array.ndim), file):
                 checksums[name] = base.checksums[name]
             else:
-                checksums[name] = _write_chunk(file, array)
+                copies[name] = _Copy(file, array, self.mover is not None)
+        steps = [step for copy in copies.values() for step in copy.steps()]
+        if self.mover:
+            self.mover.perform(steps)
+        else:
+            for step in steps:
+                step.work()
+        checksums |= {name: crc_text(copy.crc) for name, copy in copies.items()}
         fsync_tree(target)
         fsync_path(target.parent)
         return checksums
@@ -289,19 +300,36 @@ def _bytes_of(array: Array) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
 
 
-def _write_chunk(file: Path, array: Array) -> str:
-    """Write the bytes of `array` to a new file; their CRC-32 in hex."""
-    if not array.size:
-        return crc_text(0)
-    crc, data = 0, _bytes_of(array)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with open(file, "xb", buffering=0) as f:
-        for start in range(0, len(data), _BLOCK):
-            block = data[start : start + _BLOCK]
-            crc = zlib.crc32(block, crc)
-            while block:
-                block = block[f.write(block) :]
-    return crc_text(crc)
+class _Copy:
+    """A copy of an array's bytes in a new file, made piece by piece; none if the array is empty.
+
+    Attributes
+    ----------
+    crc
+        CRC-32 of the bytes so far.
+    """
+
+    def __init__(self, file: Path, array: Array, moved: bool) -> None:
+        self._file, self._array, self._moved = file, array.reshape(-1).view(np.uint8), moved
+        self.crc = 0
+
+    def steps(self) -> Iterator[Step]:
+        """The steps that make it."""
+        for start in range(0, len(self._array), PIECE):
+            part = self._array[start : start + PIECE]
+            yield Step([Use(part)], partial(self._add, start, part.data))
+
+    def _add(self, start: int, data: memoryview) -> None:
+        if not start:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+        with open(self._file, "ab" if start else "xb", buffering=0) as f:
+            for begin in range(0, len(data), _BLOCK):
+                block = data[begin : begin + _BLOCK]
+                self.crc = zlib.crc32(block, self.crc)
+                while block:
+                    block = block[f.write(block) :]
+            if self._moved:
+                write_behind(f, start, len(data))
 
 
 def _link(old: Path, new: Path) -> bool:

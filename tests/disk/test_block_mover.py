@@ -1,5 +1,6 @@
 """Pieces of mapped arrays are in memory when a step needs them, within a share of the memory."""
 
+import random
 from functools import partial
 
 import numpy as np
@@ -64,14 +65,53 @@ def test_steps_find_their_pieces_within_the_share(tmp_path, seen):
     with BlockMover(most) as mover:
         mover.perform(steps)
         assert done == list(range(40))
-        assert mover._size <= most and not mover._using
-        assert sum(piece.size for piece in mover._present) == mover._size > 0
+        assert 0 < sum(piece.size for piece in mover._present) <= most
     for array, wanted in zip(arrays, expected, strict=True):
         assert np.array_equal(array, wanted)
         assert np.array_equal(np.frombuffer(map_of(array).file.read(), np.uint8), wanted)
     assert len(present(seen)) * PIECE <= most
-    written = {piece for name, piece, *_ in seen if name == "_start_writing"}
-    assert {piece for name, piece, *rest in seen if rest == [True]} == written, "what is changed is written"
+    changed = set()
+    for name, piece, *changes in seen:
+        assert name != "_drop" or piece not in changed, "what was changed has begun to be written"
+        (changed.add if changes == [True] else changed.discard)(piece)
+
+
+def naive_moves(steps, most):
+    """Pieces brought in each of three rounds of steps of one piece, if the one that is needed last leaves."""
+    present, brought = set(), [0, 0, 0]
+    order = steps * 4
+    for at, piece in enumerate(steps * 3):
+        if piece not in present and len(present) == most:
+            movable = present - set(order[max(at - 1, 0) : at])
+            present.remove(max(movable, key=lambda other: order.index(other, at)))
+        brought[at // len(steps)] += piece not in present
+        present.add(piece)
+    return brought
+
+
+def test_plans_move_least(tmp_path, monkeypatch):
+    """Random steps that change what they use: the pieces that are needed last leave, after the steps that use them."""
+    monkeypatch.setattr(block_mover, "PIECE", PIECE)
+    array, chance = scratch_array(tmp_path, "a", 12 * PIECE, "u1"), random.Random(2)
+    pieces = list(block_mover._pieces_of([Use(array)]))
+    assert naive_moves([*pieces[:6], *pieces[5::-1]], 4) == [8, 4, 4], "to and fro, the last ones stay"
+    for _ in range(30):
+        order = [chance.choice(pieces) for _ in range(40)]
+        most, present, brought = chance.randint(3, 8), {}, []
+        for _ in range(3):
+            early, moves = block_mover.plan_moves([{piece: True} for piece in order], present, most * PIECE)
+            present.update(dict.fromkeys(early, False))
+            brought.append(0)
+            for k, (piece, move) in enumerate(zip(order, moves, strict=True)):
+                assert move.after <= max(k - 1, 0), "the step before may still be at work"
+                for gone in move.leaving:
+                    assert gone not in order[move.after : k + 1] and not present.pop(gone), "it was written before"
+                brought[-1] += piece not in present
+                assert len(present | {piece: True}) <= most
+                present[piece] = True
+                assert set(move.writes) <= {piece}
+                present.update(dict.fromkeys(move.writes, False))
+        assert brought == naive_moves(order, most)
 
 
 def test_a_step_may_need_more_than_the_share_and_may_fail(tmp_path, seen):

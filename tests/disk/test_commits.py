@@ -14,6 +14,7 @@ import time
 import traceback
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ import numpy as np
 import pytest
 import zarr
 
-from pttt_ooc.disk import commits
+from pttt_ooc.disk import block_mover, commits
+from pttt_ooc.disk.block_mover import BlockMover
 from pttt_ooc.disk.commits import Choice, ResumableState, fsck, latest
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord
@@ -252,8 +254,11 @@ def die_at_step(last: int) -> None:
     sys.addaudithook(hook)
 
 
-@pytest.mark.slow
-def test_a_kill_at_every_step_of_a_commit(in_memory: Path) -> None:
+@pytest.mark.parametrize("moved", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_a_kill_at_every_step_of_a_commit(in_memory: Path, monkeypatch: pytest.MonkeyPatch, moved: bool) -> None:
+    """With a mover, which has room for two of the pieces, at every fifth step."""
+    monkeypatch.setattr(commits, "PIECE", 4096)
+    monkeypatch.setattr(block_mover, "PIECE", 4096)
     iteration, survived, k = 1, 0, 1
     committed(in_memory)
     while survived < 2:
@@ -265,12 +270,13 @@ def test_a_kill_at_every_step_of_a_commit(in_memory: Path) -> None:
             fill(state, iteration + 1)
 
             def work(state: ResumableState = state, k: int = k, iteration: int = iteration) -> None:
-                die_at_step(k)
-                state.commit(iteration + 1, {"weight": (iteration + 1) / 3})
+                with BlockMover(2 * 4096) if moved else nullcontext() as state.mover:
+                    die_at_step(k)
+                    state.commit(iteration + 1, {"weight": (iteration + 1) / 3})
 
             survived += not was_killed(in_child(work))
-        k += 1
-    assert k > 50 and iteration > 5
+        k += 5 if moved else 1
+    assert k > 50 and iteration > 2
 
 
 def test_a_kill_at_every_write_halves_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from pttt_ooc.errors import StoreError
 ENDS = ("target_nashconv", "max_iterations", "evaluate_every")  # keys that determine the last iteration of a run
 KEEPS = ("snapshot_every", "snapshots_mb")  # keys that determine a run's snapshots
 KEPT = 2  # saved runs besides the continued one
+MOST_LOST = 150.0  # seconds, if a save takes less than a ninth of it
 CHEAP_SECONDS = 600  # a saved run that took less time may be deleted in favour of another one
 
 
@@ -51,6 +52,20 @@ def schedule(factor: float) -> Iterator[int]:
     while True:
         yield following
         following = max(following + 1, math.floor(following * factor))
+
+
+def seconds_between_saves(saving: float) -> float:
+    """The seconds from the end of a save to the next one, if no others are configured.
+
+    Saving takes a twentieth of the time; up to a tenth, if otherwise more than :data:`MOST_LOST` seconds were lost at
+    a kill.  It is never repeated within half a minute.
+
+    Parameters
+    ----------
+    saving
+        Seconds that the last save took; 0 if there was none.
+    """
+    return max(30.0, min(19 * saving, max(MOST_LOST, 9 * saving)))
 
 
 def choose_run(

@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 from pttt_ooc.cfr.solving.arrays import AverageStrategy, SolverArrays, solver_arrays, state_arrays
 from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator
 from pttt_ooc.cfr.solving.regret import Rule
-from pttt_ooc.cfr.solving.schedule import ENDS, KEEPS, choose_run, is_evaluated, is_reached, start_sentences
+from pttt_ooc.cfr.solving.schedule import (
+    ENDS,
+    KEEPS,
+    choose_run,
+    is_evaluated,
+    is_reached,
+    seconds_between_saves,
+    start_sentences,
+)
 from pttt_ooc.cfr.solving.solver import Solver
 from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.config import SolveConfig
@@ -27,9 +35,6 @@ from pttt_ooc.disk.files import atomic_write_text
 from pttt_ooc.disk.memory import in_memory, leaves
 from pttt_ooc.disk.snapshot_record import Commit
 from pttt_ooc.games.structure.strategy import SlicedStrategy
-
-SAVED_A_SECOND = 5_000_000
-"""Bytes of the state for each second between two saves, so that saving takes a few percent of the time."""
 
 ConvergenceRow = dict[str, Any]
 WorkShare = dict[str, Any]
@@ -119,6 +124,7 @@ def solve(
     # The state on disk: all zeros, or a saved run that this configuration can continue.
     wanted = leaves(state_arrays(engine.index, config))
     with ResumableState.open(work, wanted, fingerprint, choose, state_in_memory) as state:
+        state.mover = engine.mover
         arrays = arrays or in_memory(solver_arrays(engine.index, config))
         # The user is told where the iterations begin; they go on until the target or a budget is reached.
         run = SolveRun(engine, config, state, arrays, on_progress=on_progress, keeper=keeper, on_part=on_part)
@@ -199,6 +205,8 @@ class SolveTimes:
         Iterations only: wall time, and time of all processors together.
     elapsed_seconds
         Wall time of iterations, evaluations and saving.
+    latest
+        Wall time of the last work of each kind, of this run.
     """
 
     seconds: float = 0.0
@@ -207,6 +215,7 @@ class SolveTimes:
 
     def __post_init__(self) -> None:
         self._shortest: dict[Work, float] = {}
+        self.latest: dict[Work, float] = {}
 
     @classmethod
     def of_record(cls, record: dict[str, Any], iterations: int) -> Self:
@@ -227,7 +236,7 @@ class SolveTimes:
         """Add the time of the block."""
         wall, cpu = time.perf_counter(), time.process_time()
         yield
-        spent = time.perf_counter() - wall
+        spent = self.latest[work] = time.perf_counter() - wall
         self._shortest[work] = min(spent, self._shortest.get(work, spent))
         self.elapsed_seconds += spent
         if work == "iteration":
@@ -338,8 +347,8 @@ class SolveRun:
     def _commit_seconds(self) -> float:
         if self.config.commit_seconds is not None:
             return self.config.commit_seconds
-        size = sum(int(array.nbytes) for array in self.state.arrays.values())
-        return max(30.0, size / SAVED_A_SECOND)
+        # The next iteration may be the one that is lost.
+        return seconds_between_saves(self.times.latest.get("saving", 0.0)) - self.times.latest["iteration"]
 
     def _commit(self) -> None:
         ends = {key: getattr(self.config, key) for key in (*ENDS, *KEEPS)}

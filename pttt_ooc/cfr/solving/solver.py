@@ -102,7 +102,7 @@ class Solver:
         discounts = Discounts(self._scalar(c.discount_positive), self._scalar(c.discount_negative), c.floor)
         for n in reversed(range(i.slices)):
             s, regrets = self.values.of(i, n), self._regrets(player, n, look_ahead)
-            yield engine.gradient_step(player, n, self.reaches[1 - player], s)
+            yield from engine.gradient_steps(player, n, self.reaches[1 - player], s)
             for block in engine.blocks(player, n):
                 work = partial(engine.run_block, player, block, tree.update_regrets, s, regrets, discounts)
                 yield Step(_uses_of_update(block, s, regrets), work)
@@ -118,7 +118,8 @@ class Solver:
         look_ahead, reach, i = self._scalar(c.look_ahead), self.reaches[player], self.engine.index.players[player]
         for n in range(i.slices):
             first, regrets = i.sequences_of(n).start, self._regrets(player, n, look_ahead)
-            sums = self.state.strategy_sums[player][n][: None if average else 0]
+            # Without a choice of actions the average needs no sums.
+            sums = self.state.strategy_sums[player][n][: None if average and self._chooses(player, n) else 0]
             rest = (tree.reach_of_regrets, reach, first, regrets, self._scalar(discount), sums)
             for block in self.engine.blocks(player, n):
                 work = partial(self.engine.run_block, player, block, *rest)
@@ -127,14 +128,17 @@ class Solver:
 
     @property
     def unchanged(self) -> frozenset[str]:
-        """The names of arrays of the state that no iteration changes: regrets where there is no choice of actions."""
+        """The names of arrays of the state that no iteration changes: those where there is no choice of actions."""
         return frozenset(
             f"{name}/{player}/{n}"
             for player, i in enumerate(self.engine.index.players)
             for n in range(i.slices)
-            for name in ("regrets", "predictions")
-            if not any(block.chooses for block in self.engine.blocks(player, n))
+            for name in ("regrets", "predictions", "strategy_sums")
+            if not self._chooses(player, n)
         )
+
+    def _chooses(self, player: int, n: int) -> bool:
+        return any(block.chooses for block in self.engine.blocks(player, n))
 
     def _scalar(self, number: float) -> np.floating[Any]:
         # With a Python float, kernels would compute in double precision.

@@ -71,18 +71,25 @@ def blocks_of(index: PlayerIndex, runs: list[tuple[int, int]], together: int) ->
     return [Block(index, runs[k : k + together]) for k in range(0, len(runs), together)]
 
 
-def sources_of(timing: Timing, receiver: PlayerIndex, source: PlayerIndex, n: int) -> tuple[list[slice], list[slice]]:
-    """The source's sequences and nodes from which the gradient of the receiver's slice `n` is computed."""
-    views = receiver.views_of(n)
-    groups = slice(int(timing.group_start[views.start]), int(timing.group_start[views.stop]))
-    starts = timing.source_start[groups.start : groups.stop + 1]
-    origin = timing.source_view[starts[0] : starts[-1]]
-    wins = np.repeat(timing.group_actions[groups] != 0, np.diff(starts))  # the receiver does, at the source's nodes
-    nodes, sequences = np.unique(origin[wins]), np.unique(origin[~wins])
+def sources_of(timing: Timing, source: PlayerIndex, groups: Ints) -> tuple[list[slice], list[slice]]:
+    """The source's sequences and nodes from which these groups of the receiver's gradient are computed."""
+    wins = timing.group_actions[groups] != 0  # the receiver does, at the source's nodes
+
+    def views_of(some: Ints) -> Ints:
+        starts, ends = timing.source_start[some], timing.source_start[some + 1]
+        found = [timing.source_view[a:b] for a, b in zip(starts, ends, strict=True)]
+        return np.unique(np.concatenate([timing.source_view[:0], *found]))
+
+    nodes, sequences = views_of(groups[wins]), views_of(groups[~wins])
     return (
         _parts(source.sequence_start[sequences], np.diff(source.sequence_start)[sequences]),
         _parts(source.node_start[nodes], np.diff(source.node_start)[nodes]),
     )
+
+
+def places_of(views: Ints, starts: Ints) -> list[slice]:
+    """The parts of an array in which the entries of these views are; ``starts[v]`` is the first one of view `v`."""
+    return _parts(starts[views], np.diff(starts)[views])
 
 
 def _parts(starts: Ints, lengths: Ints) -> list[slice]:

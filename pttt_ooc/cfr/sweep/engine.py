@@ -7,7 +7,7 @@ depend on the number of threads.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pttt_ooc.cfr.sweep import gradient, tree, vectors
-from pttt_ooc.cfr.sweep.blocks import Block, blocks_of, sources_of
+from pttt_ooc.cfr.sweep.blocks import Block, blocks_of, places_of, sources_of
 from pttt_ooc.cfr.sweep.gradient import Scratch
 from pttt_ooc.cfr.sweep.tree import Downward, Extents, Floats, Reach, Slice, Upward
 from pttt_ooc.disk.block_mover import BlockMover, Step, Use
@@ -151,6 +151,8 @@ class Engine:
         self.workers = workers or Workers(cores() if threads is None else threads)
         self._local = threading.local()  # of each thread: its buffer, and the arrays in it in either precision
         self.mover: BlockMover | None = None  # for arrays that do not fit into memory
+        # What some runs of a gradient use: parts of the opponent's sequences and nodes, and of their own.
+        self._places: dict[tuple[int, ...], tuple[list[slice], ...]] = {}
 
     @classmethod
     def of_game(
@@ -262,25 +264,36 @@ class Engine:
         for step in steps:
             step.work()
 
-    def gradient_step(self, player: int, n: int, opponent: Reach, into: Slice) -> Step:
-        """The step that does :meth:`gradient_slice`."""
-        uses: list[Use] = []
-        if self.mover is not None:
-            sequences, nodes = self._sources[player][n]
-            uses += [Use(opponent.sequences[part]) for part in sequences] + [
-                Use(opponent.nodes[part]) for part in nodes
-            ]
-            uses += [Use(into.sequences, True), Use(into.nodes, True)]
-        return Step(uses, partial(self.gradient_slice, player, n, opponent, into))
+    def gradient_steps(self, player: int, n: int, opponent: Reach, into: Slice) -> Iterator[Step]:
+        """The steps that do :meth:`gradient_slice`: one, or several if it uses too much to be moved at once."""
+        runs = self._gradient_runs[player][n]
+        if self.mover is None:
+            yield Step((), partial(self.gradient_slice, player, n, opponent, into))
+            return
+        parts, whole = [runs], self._uses_of_gradient(player, n, runs, opponent, into)
+        if sum(use.part.nbytes for use in whole) > self.mover.most / 2:
+            by_view = sorted(runs, key=lambda run: int(run[0][0]))
+            parts = [by_view[k : k + self.threads] for k in range(0, len(runs), self.threads)]
+        for part in parts:
+            uses = self._uses_of_gradient(player, n, part, opponent, into)
+            yield Step(uses, partial(self._call_gradient, player, part, opponent, into))
 
-    @cached_property
-    def _sources(self) -> tuple[list[tuple[list[slice], list[slice]]], ...]:
-        """For each receiver and slice, the parts of the source's plan that its gradient needs."""
-        (first, second), (to_first, to_second) = self.index.players, self.timings
-        return (
-            [sources_of(to_first, first, second, n) for n in range(first.slices)],
-            [sources_of(to_second, second, first, n) for n in range(second.slices)],
-        )
+    def _uses_of_gradient(
+        self, player: int, n: int, runs: list[tuple[Ints, Ints]], opponent: Reach, into: Slice
+    ) -> list[Use]:
+        place = (player, n, int(runs[0][0][0]), len(runs))
+        if place not in self._places:
+            views, groups = (np.concatenate(each) for each in zip(*runs, strict=True))
+            i, source = self.index.players[player], self.index.players[1 - player]
+            own = (places_of(views, i.sequence_start), places_of(views, i.node_start))
+            self._places[place] = (*sources_of(self.timings[player], source, groups), *own)
+        arrays = (opponent.sequences, opponent.nodes, into.sequences, into.nodes)
+        firsts = (0, 0, into.first_sequence, into.first_node)
+        return [
+            Use(array[part.start - first : part.stop - first], array is into.sequences or array is into.nodes)
+            for array, first, parts in zip(arrays, firsts, self._places[place], strict=True)
+            for part in parts
+        ]
 
     def tree_of(self, player: int, kernel: Callable[..., None]) -> Downward | Upward:
         """The part of a player's tree that a kernel takes."""
@@ -346,7 +359,10 @@ class Engine:
 
     def gradient_slice(self, player: int, n: int, opponent: Reach, into: Slice) -> None:
         """Gradient of the nodes and sequences of slice `n` of `player`, against a realization plan."""
-        self._call([(self._receive, *run, player, into, opponent) for run in self._gradient_runs[player][n]])
+        self._call_gradient(player, self._gradient_runs[player][n], opponent, into)
+
+    def _call_gradient(self, player: int, runs: list[tuple[Ints, Ints]], opponent: Reach, into: Slice) -> None:
+        self._call([(self._receive, *run, player, into, opponent) for run in runs])
 
     def _receive(self, views: Ints, groups: Ints, player: int, into: Slice, source: Reach) -> None:
         extents = (self._trees[player][-1], self._trees[1 - player][-1])

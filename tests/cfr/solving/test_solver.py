@@ -27,6 +27,7 @@ from pttt_ooc.cfr.solving.schedule import (
     is_evaluated,
     is_on_the_way,
     last_scheduled,
+    seconds_between_saves,
 )
 from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.cfr.solving.solver import Solver
@@ -349,8 +350,8 @@ def test_moved_blocks_do_not_change_a_bit(tmp_path, monkeypatch, symmetry):
 class PoisonedMover:
     """While a step is done, all that it does not use is not a number; afterwards, that must still be so."""
 
-    def __init__(self, arrays):
-        self.arrays = arrays
+    def __init__(self, arrays, most):
+        self.arrays, self.most = arrays, most
 
     def places(self, uses):
         """For each array, the places that are used."""
@@ -378,7 +379,7 @@ def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
     settings, found = config(), []
     monkeypatch.setattr(engine, "MOVED_RUN", 12)
     monkeypatch.setattr(engine, "RUN_WORK", 4)
-    for poisoned in (False, True):
+    for most in (None, 0, 10**9):
         with closing(engine.Engine.of_game(named_game(NAME), symmetry, np.float32, 1)) as cut:
             state = in_memory(state_arrays(cut.index, settings))
             arrays = leaves(state)
@@ -387,12 +388,13 @@ def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
             solver = Solver(cut, settings, arrays, in_memory(solver_arrays(cut.index, settings)))
             reaches = [array for reach in solver.reaches for array in (reach.sequences, reach.nodes)]
             everything = [*arrays.values(), *leaves(solver.values).values(), *reaches]
-            cut.mover = PoisonedMover([array for array in everything if array.size]) if poisoned else None
+            everything = [array for array in everything if array.size]
+            cut.mover = None if most is None else PoisonedMover(everything, most)
             for _ in range(3):
                 solver.iterate()
             found.append({path: array.tobytes() for path, array in arrays.items()})
             assert not any(arrays[path].any() for path in solver.unchanged) and len(solver.unchanged) > 1
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
 
 
 def passes_in_chunks_of(orders):
@@ -512,6 +514,25 @@ def test_commits_follow_the_configured_interval(tmp_path, clock, monkeypatch):
     monkeypatch.setattr(ResumableState, "commit", noted)
     run(tmp_path, config(max_iterations=10, commit_seconds=9))
     assert commits == [2, 5, 8, 10]  # the clock is read three times per iteration, and twice by an evaluation
+
+
+def test_saving_takes_a_twentieth_of_the_time():
+    assert [seconds_between_saves(saving) for saving in (0, 1, 5)] == [30, 30, 95]
+    assert [seconds_between_saves(saving) for saving in (8, 16, 20)] == [150, 150, 180], "up to a tenth"
+
+
+def test_a_run_is_saved_before_an_iteration_that_would_end_too_late(tmp_path, monkeypatch):
+    """Each reading of the clock takes 20 seconds, and so does each iteration and each save."""
+    seconds, commits, commit = itertools.count(1000.0, 20.0), [], ResumableState.commit
+    monkeypatch.setattr(time, "perf_counter", lambda: next(seconds))
+
+    def noted(state, iteration, *rest):
+        commits.append(iteration)
+        commit(state, iteration, *rest)
+
+    monkeypatch.setattr(ResumableState, "commit", noted)
+    run(tmp_path, config(max_iterations=9, commit_seconds=None))
+    assert commits == [1, 4, 7, 9], "three iterations, each with three readings, reach 160 of 180 seconds"
 
 
 def test_a_target_of_zero_is_never_reached(tmp_path):
