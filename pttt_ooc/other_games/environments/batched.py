@@ -303,7 +303,7 @@ class BatchedEnvironment:
         """Bit masks as truth values, one for each square: a new last axis."""
         return ((masks[..., None] >> self._squares) & 1).astype(jnp.bool_)
 
-    def _known(self, placed: Array, attempts: Array, seat: Array) -> tuple[Array, Array, Array]:
+    def _knowledge(self, placed: Array, attempts: Array, seat: Array) -> tuple[Array, Array, Array]:
         """What a player knows, as bit masks: squares that were not tried, marks of player 0, marks of player 1."""
         tried = jnp.sum(attempts)
         failed = tried ^ placed
@@ -312,7 +312,7 @@ class BatchedEnvironment:
     def _tensor(self, placed: Array, attempts: Array, seat: Array) -> list[Array]:
         """The parts of the information state's tensor, one after the other."""
         number, empty, marks = STATES[self._kind]
-        masks = dict(zip((empty, *marks), self._known(placed, attempts, seat), strict=True))
+        masks = dict(zip((empty, *marks), self._knowledge(placed, attempts, seat), strict=True))
         states = jnp.stack([masks.get(state, jnp.zeros_like(placed)) for state in range(number)])
         if self._kind == "pttt":
             return [self._bits(jnp.concatenate([states, attempts])).ravel()]
@@ -324,7 +324,7 @@ class BatchedEnvironment:
         placed, attempts = jax.lax.optimization_barrier((placed, attempts))
         if self.observations == "information state":
             return jnp.concatenate([who, *self._tensor(placed, attempts, seat)])
-        masks = jnp.stack([*jnp.where(who, -1, 0), *self._known(placed, attempts, seat)])
+        masks = jnp.stack([*jnp.where(who, -1, 0), *self._knowledge(placed, attempts, seat)])
         planes = self._bits(jnp.concatenate([masks, attempts]))
         return planes.T.reshape(self.observation_shape)
 
