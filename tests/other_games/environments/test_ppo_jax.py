@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import runpy
 import sys
 from pathlib import Path
@@ -33,13 +32,13 @@ def test_the_record_is_that_of_the_page():
     """What each seed ends with, and both lines that it lies between."""
     with open(ROOT / "docs" / "records" / "ppo-jax.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    page = (ROOT / "docs" / "lab" / "environments.md").read_text()
+    page = " ".join((ROOT / "docs" / "lab" / "environments.md").read_text().split())
     ends = {row["run"]: row for row in rows}
     for name in ("uniform", "quantal response"):
         assert f"{float(ends.pop(name)['mean']):.3f}" in page
     assert sorted(ends) == ["seed 1", "seed 2", "seed 3"]
     for column in ("mean", "last"):
         told = ", ".join(f"{float(row[column]):.3f}" for row in ends.values())
-        assert re.search(rf"\b{told}\b", page), (column, told)
+        assert told in page, (column, told)
     means = np.array([float(row["mean"]) for row in rows if row["run"] in ends and row["steps"] != "0"])
     assert (means > 0).all() and (means < 0.3).all()
