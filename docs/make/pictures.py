@@ -239,6 +239,32 @@ def learners_picture() -> None:
     save(figure_of({name: ({}, rows) for name, rows in curves.items()}, uniform["nashconv"] / 2), "learners")
 
 
+def ppo_picture() -> None:
+    """What PPO in JAX learns, scored exactly on the way, from ``records/ppo-jax.csv``."""
+    curves: dict[str, list[dict[str, float]]] = {}
+    with open(RECORDS / "ppo-jax.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            numbers = {name: float(row[name]) for name in ("steps", "mean", "last")}
+            curves.setdefault(row["run"], []).append(numbers)
+    lines = {"uniform play": curves.pop("uniform"), "equilibrium with this entropy": curves.pop("quantal response")}
+    figure = Figure(figsize=(6.4, 3.1))
+    ax = figure.add_axes((0.09, 0.16, 0.88, 0.8))
+    end = max(row["steps"] for rows in curves.values() for row in rows) / 1e6
+    for (name, (point,)), (x, side) in zip(lines.items(), ((end, "right"), (0.05, "left")), strict=True):
+        ax.axhline(point["mean"], color=MUTED, lw=1, linestyle=(0, (4, 3)))
+        ax.text(x, point["mean"] + 0.012, f"{name}: {point['mean']:.3f}", ha=side, color=MUTED)
+    for number, rows in enumerate(curves.values()):
+        for column, colour, label in (("last", WARM, "last network"), ("mean", ACCENT, "mean of networks")):
+            points = [(row["steps"] / 1e6, row[column]) for row in rows]
+            label = label if number == 0 else "_"
+            ax.plot(*zip(*points, strict=True), color=colour, lw=1.3, marker=".", ms=4, label=label)
+    ax.set(xlabel="million attempts", ylabel="mean exploitability", xlim=(0, 1.01 * end), ylim=(0, 0.76))
+    ax.legend(loc="upper right", bbox_to_anchor=(1, 0.88), frameon=False, ncols=2)
+    ax.grid(color=LINE, lw=0.5)
+    ax.set_axisbelow(True)
+    save(figure, "ppo-jax")
+
+
 def frontier_picture() -> None:
     """The proven intervals of games beyond enumeration over time, from ``records/frontier.csv``."""
     curves: dict[str, list[dict[str, float]]] = {}
@@ -357,6 +383,7 @@ def main() -> None:
         timing_picture()
         sizes_picture()
         learners_picture()
+        ppo_picture()
         frontier_picture()
         ultimate_picture()
         if (data / "export.json").exists():

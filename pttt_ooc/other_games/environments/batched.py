@@ -37,7 +37,7 @@ Seats = Literal["drawn", "fixed"]
     jax.tree_util.register_dataclass,
     data_fields=[
         *("current_player", "observation", "rewards", "terminated", "truncated", "legal_action_mask", "_step_count"),
-        *("_seat", "_swapped", "_placed", "_attempted"),
+        *("_seat", "_swapped", "_placed", "_attempts"),
     ],
     meta_fields=["_id"],
 )
@@ -69,8 +69,9 @@ class BatchedState:
         bool: whether agent 0 is player 1.
     _placed
         int32, shape (2,): each player's marks as a bit mask, setup included.
-    _attempted
-        int8, shape (2, S): the number of each player's attempt of each square, from 1, setup included; 0 before.
+    _attempts
+        int32, shape (2, S): the square of each of a player's attempts, in order, as a bit mask, setup included; 0
+        after the last one.
     """
 
     current_player: Array
@@ -84,7 +85,7 @@ class BatchedState:
     _seat: Array
     _swapped: Array
     _placed: Array
-    _attempted: Array
+    _attempts: Array
 
     @property
     def env_id(self) -> str:
@@ -140,11 +141,11 @@ class BatchedEnvironment:
         self._kind, self._squares = kind_of(game), np.arange(game.squares, dtype=np.int32)
         # What the rules say, as tables: the first state, and whether a player's marks win.
         self._setup = np.array([game.setup_mask(player) for player in (0, 1)], np.int32)
-        self._setup_attempts = np.zeros((2, game.squares), np.int8)
+        self._setup_attempts = np.zeros((2, game.squares), np.int32)
         masks = np.arange(1 << game.squares)
         self._wins = np.zeros((2, len(masks)), np.bool_)
         for player in (0, 1):
-            self._setup_attempts[player, list(game.setup[player])] = np.arange(len(game.setup[player])) + 1
+            self._setup_attempts[player, : len(game.setup[player])] = [1 << square for square in game.setup[player]]
             for winning in game.winning_sets[player]:
                 self._wins[player] |= masks & winning == winning
 
@@ -191,13 +192,13 @@ class BatchedEnvironment:
         -------
         After the end of a game, the same state with rewards of 0.
         """
-        seat, placed, attempted, rewards, over = self._attempt(state, action)
+        seat, placed, attempts, rewards, over = self._attempt(state, action)
         before = state.terminated
         seat = jnp.where(before, state._seat, seat)
         placed = jnp.where(before, state._placed, placed)
-        attempted = jnp.where(before, state._attempted, attempted)
+        attempts = jnp.where(before, state._attempts, attempts)
         rewards, over = jnp.where(before, 0.0, rewards), before | over
-        found = self._state(seat, placed, attempted, state._swapped, rewards, over, state._step_count + ~before)
+        found = self._state(seat, placed, attempts, state._swapped, rewards, over, state._step_count + ~before)
         return found.replace(legal_action_mask=found.legal_action_mask | over)
 
     def step_and_reset(self, state: BatchedState, action: Array, key: Array = None) -> BatchedState:
@@ -208,21 +209,21 @@ class BatchedEnvironment:
         The new game's first state, with `rewards` and `terminated` of the one that has ended.  Unless seats are fixed,
         the agents change theirs.
         """
-        seat, placed, attempted, rewards, over = self._attempt(state, action)
+        seat, placed, attempts, rewards, over = self._attempt(state, action)
         seat = jnp.where(over, self.game.first_player, seat)
         placed = jnp.where(over, self._setup, placed)
-        attempted = jnp.where(over, self._setup_attempts, attempted)
+        attempts = jnp.where(over, self._setup_attempts, attempts)
         swapped = state._swapped ^ (over & (self.seats == "drawn"))
-        return self._state(seat, placed, attempted, swapped, rewards, over, jnp.where(over, 0, state._step_count + 1))
+        return self._state(seat, placed, attempts, swapped, rewards, over, jnp.where(over, 0, state._step_count + 1))
 
     def observe(self, state: BatchedState, player_id: Array = None) -> Array:
         """What an agent sees; default: the current one.  bool, shape `observation_shape`."""
         seat = state._seat if player_id is None else player_id ^ state._swapped
-        return self._observation(*_of(seat, state._placed, state._attempted), seat)
+        return self._observation(*_of(seat, state._placed, state._attempts), seat)
 
     def information_state(self, state: BatchedState) -> Array:
         """OpenSpiel's information-state tensor of the player to move: bool, shape (size,)."""
-        return jnp.concatenate(self._tensor(*_of(state._seat, state._placed, state._attempted), state._seat))
+        return jnp.concatenate(self._tensor(*_of(state._seat, state._placed, state._attempts), state._seat))
 
     def row(self, state: BatchedState) -> Array:
         """The row of the infoset in the default order of the course's files: int32, from 0.
@@ -235,13 +236,14 @@ class BatchedEnvironment:
             If the infosets are too many to be listed.
         """
         first, smaller = self._rows
-        placed, attempted = _of(state._seat, state._placed, state._attempted)
-        number = attempted.astype(jnp.int32) - jnp.where(state._seat == 0, *(len(own) for own in self.game.setup))
-        made, marked = number > 0, placed >> self._squares & 1
-        before = made & (number[:, None] > number)  # a row for each attempt, with those that came before it
-        views = jnp.sum(before * (3**self._squares * (1 + marked)), axis=1)
+        placed, attempts = _of(state._seat, state._placed, state._attempts)
+        made = self._squares >= jnp.where(state._seat == 0, *(len(own) for own in self.game.setup))
+        attempts = jnp.where(made, attempts, 0)
+        made = attempts > 0
+        before = self._bits(jnp.cumsum(attempts) - attempts)  # a row for each attempt: the squares of earlier ones
+        views = jnp.sum(before * (3**self._squares * (1 + self._bits(placed))), axis=1)
         n = jnp.minimum(jnp.sum(made), self.game.squares - 1)
-        ahead = smaller[state._seat, views, 2 * self._squares + marked, n]
+        ahead = smaller[state._seat, views, 2 * (31 - jax.lax.clz(attempts)) + (attempts & placed > 0), n]
         return (first[state._seat, n] + jnp.sum(jnp.where(made, ahead, 0))).astype(jnp.int32)
 
     @cached_property
@@ -254,19 +256,19 @@ class BatchedEnvironment:
     def _attempt(self, state: BatchedState, action: Array) -> tuple[Array, Array, Array, Array, Array]:
         """The seat to move, marks, attempts, rewards and the end, after an attempt in a game that is not over."""
         seat, mine = state._seat, jnp.arange(2) == state._seat
-        own, attempted = _of(seat, state._placed, state._attempted)
-        other, here = state._placed[0] ^ state._placed[1] ^ own, self._squares == action
-        legal = jnp.any(here & (attempted == 0))
-        bits = jnp.sum(jnp.where(here, 1 << self._squares, 0))
-        taken = (other & bits) > 0
-        after = own | jnp.where(legal & ~taken, bits, 0)
-        number = jnp.max(attempted) + 1
+        own, attempts = _of(seat, state._placed, state._attempts)
+        other, tried = state._placed[0] ^ state._placed[1] ^ own, jnp.sum(attempts)
+        known = (action >= 0) & (action < self.game.squares)
+        bit = jnp.where(known, 1 << jnp.where(known, action, 0), 0).astype(jnp.int32)
+        legal, taken = (bit & ~tried) > 0, (bit & other) > 0
+        after = own | jnp.where(legal & ~taken, bit, 0)
+        here = mine[:, None] & (self._squares == jax.lax.population_count(tried))
         won = legal & ~taken & jnp.array(self._wins)[seat, after]
         gain = jnp.where(legal, won.astype(jnp.float32), -1.0)
         return (
             jnp.where(taken & (self.game.turn_rule == "classical"), seat, 1 - seat),
             jnp.where(mine, after, state._placed).astype(jnp.int32),
-            jnp.where(mine[:, None] & here & legal, number, state._attempted).astype(jnp.int8),
+            jnp.where(here & legal, bit, state._attempts).astype(jnp.int32),
             jnp.where(jnp.arange(2) == state.current_player, gain, -gain),
             won | ~legal | (after | other == (1 << self.game.squares) - 1),
         )
@@ -275,55 +277,58 @@ class BatchedEnvironment:
         self,
         seat: Array,
         placed: Array,
-        attempted: Array,
+        attempts: Array,
         swapped: Array,
         rewards: Array,
         terminated: Array,
         steps: Array,
     ) -> BatchedState:
-        own, tried = _of(seat, placed, attempted)
+        own, tried = _of(seat, placed, attempts)
         return BatchedState(
             current_player=(seat ^ swapped).astype(jnp.int32),
             observation=self._observation(own, tried, seat),
             rewards=rewards,
             terminated=terminated,
             truncated=jnp.zeros_like(terminated),
-            legal_action_mask=tried == 0,
+            legal_action_mask=~self._bits(jnp.sum(tried)),
             _id=self.id,
             _step_count=steps,
             _seat=seat.astype(jnp.int32),
             _swapped=swapped,
             _placed=placed,
-            _attempted=attempted,
+            _attempts=attempts,
         )
 
-    def _cells(self, placed: Array, attempted: Array, seat: Array) -> tuple[Array, Array, Array, Array]:
-        """Cells that are not known, player 0's marks, player 1's marks, shape (S,); attempts, shape (S, S)."""
-        tried, first = attempted > 0, (placed >> self._squares & 1) == (seat == 0)
-        # Without the barrier, XLA on processors finds these anew for each entry of an observation.
-        tried, first, attempted = jax.lax.optimization_barrier((tried, first, attempted))
-        numbers = np.arange(1, 1 + self.game.squares, dtype=np.int8)
-        return ~tried, tried & first, tried & ~first, attempted == numbers[:, None]
+    def _bits(self, masks: Array) -> Array:
+        """Bit masks as truth values, one for each square: a new last axis."""
+        return ((masks[..., None] >> self._squares) & 1).astype(jnp.bool_)
 
-    def _tensor(self, placed: Array, attempted: Array, seat: Array) -> list[Array]:
+    def _knowledge(self, placed: Array, attempts: Array, seat: Array) -> tuple[Array, Array, Array]:
+        """What a player knows, as bit masks: squares that were not tried, marks of player 0, marks of player 1."""
+        tried = jnp.sum(attempts)
+        failed = tried ^ placed
+        return ~tried, jnp.where(seat == 0, placed, failed), jnp.where(seat == 0, failed, placed)
+
+    def _tensor(self, placed: Array, attempts: Array, seat: Array) -> list[Array]:
         """The parts of the information state's tensor, one after the other."""
-        unknown, first, second, sequence = self._cells(placed, attempted, seat)
-        if self._kind == "pttt":
-            return [unknown, second, first, sequence.ravel()]
         number, empty, marks = STATES[self._kind]
-        states = jnp.where(unknown, empty, jnp.where(first, *marks))
-        return [(states[:, None] == np.arange(number)).ravel(), sequence.ravel()]
+        masks = dict(zip((empty, *marks), self._knowledge(placed, attempts, seat), strict=True))
+        states = jnp.stack([masks.get(state, jnp.zeros_like(placed)) for state in range(number)])
+        if self._kind == "pttt":
+            return [self._bits(jnp.concatenate([states, attempts])).ravel()]
+        return [self._bits(states).T.ravel(), self._bits(attempts).ravel()]
 
-    def _observation(self, placed: Array, attempted: Array, seat: Array) -> Array:
+    def _observation(self, placed: Array, attempts: Array, seat: Array) -> Array:
         who = jnp.arange(2) == seat
+        # Without the barrier, XLA on processors finds these anew for each entry of an observation.
+        placed, attempts = jax.lax.optimization_barrier((placed, attempts))
         if self.observations == "information state":
-            return jnp.concatenate([who, *self._tensor(placed, attempted, seat)])
-        *states, sequence = self._cells(placed, attempted, seat)
-        players = jnp.broadcast_to(who[:, None], (2, self.game.squares))
-        planes = jnp.concatenate([players, jnp.stack(states), sequence])
+            return jnp.concatenate([who, *self._tensor(placed, attempts, seat)])
+        masks = jnp.stack([*jnp.where(who, -1, 0), *self._knowledge(placed, attempts, seat)])
+        planes = self._bits(jnp.concatenate([masks, attempts]))
         return planes.T.reshape(self.observation_shape)
 
 
-def _of(seat: Array, placed: Array, attempted: Array) -> tuple[Array, Array]:
+def _of(seat: Array, placed: Array, attempts: Array) -> tuple[Array, Array]:
     """One player's marks and attempts."""
-    return jnp.where(seat == 0, placed[0], placed[1]), jnp.where(seat == 0, attempted[0], attempted[1])
+    return jnp.where(seat == 0, placed[0], placed[1]), jnp.where(seat == 0, attempts[0], attempts[1])

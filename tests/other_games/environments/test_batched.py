@@ -152,7 +152,7 @@ def test_ends_of_games_follow_pgx():
     assert won.terminated and won.rewards.tolist() == [1, -1] and won.legal_action_mask.all() and won._step_count == 3
     after = env.step(won, 3)
     assert after.terminated and after.rewards.tolist() == [0, 0] and after._step_count == 3
-    assert (after._placed == won._placed).all() and (after._attempted == won._attempted).all()
+    assert (after._placed == won._placed).all() and (after._attempts == won._attempts).all()
     for again, loser in (((0, 0), 1), ((0, 1, 0), 0), ((0, 4), 1), ((0, -1), 1)):
         lost = states_of(env, *again)
         if again == (0, 0):  # the other player's mark: no fault, but a failed attempt
@@ -171,7 +171,7 @@ def test_a_new_game_begins_at_once():
         played.append(bool(state.terminated))
         if state.terminated:
             assert state.rewards[before.current_player] == 1 and state._swapped != before._swapped
-            assert not state._attempted.any() and state._step_count == 0 and state.current_player == state._swapped
+            assert not state._attempts.any() and state._step_count == 0 and state.current_player == state._swapped
             assert (state.observation == first.observation).all() and env.row(state) == 0
             assert state.legal_action_mask.all()
     assert played == [False, False, True] * 2
@@ -194,7 +194,7 @@ def test_states_are_those_that_pgx_describes(name):
     assert (env.id, state.env_id, env.num_players, env.num_actions) == (name, name, 2, named_game(name).squares)
     assert state.observation.shape == env.observation_shape and state.observation.dtype == bool
     assert (state.observation[2:] == env.information_state(state)).all()
-    assert {leaf.dtype.name for leaf in jax.tree.leaves(state)} == {"int32", "bool", "float32", "int8"}
+    assert {leaf.dtype.name for leaf in jax.tree.leaves(state)} == {"int32", "bool", "float32"}
     assert jax.tree.structure(pickle.loads(pickle.dumps(state))) == jax.tree.structure(state)
 
 
@@ -270,5 +270,5 @@ def test_pgx_wrapper_for_new_games():
     step = jax.jit(pgx.auto_reset(env.step, env.init))
     for square in np.random.default_rng(1).integers(0, 6, 60):
         ours, theirs = env.step_and_reset(ours, square), step(theirs, square, key)
-        for name in ("current_player", "observation", "rewards", "terminated", "legal_action_mask", "_attempted"):
+        for name in ("current_player", "observation", "rewards", "terminated", "legal_action_mask", "_attempts"):
             assert (getattr(ours, name) == getattr(theirs, name)).all(), name
