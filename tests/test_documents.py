@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 
 import pttt_ooc as pttt
 from docs.make import outputs
+from pttt_ooc.cli.commands import main
 from pttt_ooc.library.api import structures
 
 ROOT = Path(__file__).parent.parent
@@ -111,6 +112,17 @@ def test_the_figures_of_the_start_are_those_of_its_programs(tmp_path, monkeypatc
             assert f"exploitability of P1                  {found.exploitability_1:.9f}\n" in page
     told = re.findall(r"^round \d+: .*$", page, re.M)
     assert len(told) == 4 and {*told} <= {*capsys.readouterr().out.splitlines()}
+
+
+@pytest.mark.full
+def test_the_agent_of_the_page_about_scores_has_the_score_that_the_page_shows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/score.md").read_text(encoding="utf-8")
+    shown, agent = re.search(r"```\n(dark-hex.*?)```", page, re.S)[1], re.search(r"```python\n(.*?)```", page, re.S)[1]
+    (tmp_path / "agent.py").write_text(agent)
+    with pytest.raises(SystemExit):
+        main(["lab", "score", "agent.py:observe", "--game", "dark-hex-3x3-classical"])
+    assert capsys.readouterr().out.split() == shown.split()
 
 
 def test_the_readme_is_one_screen():

@@ -220,7 +220,7 @@ def assert_accessible(page, name, looks=LOOKS):
 
 
 BROKEN_NUMBERS = """() => {
-  const NUMBER = /(?<![\\p{L}\\d-])[<>]?[−-]?\\d(?:[\\d.,]*\\d)?(\\s?×\\s?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\\u00a0?%)?/gu;
+  const NUMBER = /(?<![\\p{L}\\d-])[<>]?[−-]?\\d(?:[\\d.,]*\\d)?(e-\\d+|\\s?×\\s?10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|\\u00a0?%)?/gu;
   const found = [], walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
   for (let node; (node = walker.nextNode());) {
     if (node.parentElement.closest("pre, .trace, .hash, code") || !node.parentElement.checkVisibility()) continue;

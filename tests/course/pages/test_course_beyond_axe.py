@@ -10,7 +10,7 @@ from pttt_ooc.course.data import standings
 from pttt_ooc.course.data.models import Submission
 from tests.course.pages.conftest import HEBREW, MARKUP
 from tests.course.server_kit import strategy_zip
-from tests.kits.browsing import WIDTHS, in_browser, picture, press
+from tests.kits.browsing import BROKEN_NUMBERS, WIDTHS, in_browser, picture, press
 
 sync_api = pytest.importorskip("playwright.sync_api")
 pytestmark = in_browser
@@ -50,10 +50,10 @@ def test_the_heat_map_keeps_its_colours_where_the_system_chooses_colours(full, v
 
 @pytest.mark.slow
 def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
-    rejected = f"/submissions/{full.numbers['Rejected']}"
+    verdicts = [f"/submissions/{full.numbers[status]}" for status in ("Rejected", "Accepted")]
     page = visit(full, "/", "Team A")
     edges = {width: {} for width in WIDTHS}
-    for path in [*PAGES.values(), rejected]:
+    for path in [*PAGES.values(), *verdicts]:
         page.goto(path)
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
@@ -64,6 +64,7 @@ def test_pages_begin_at_one_left_edge_and_keep_within_the_screen(full, visit):
                     left = round(page.locator(what).first.bounding_box()["x"])
                     edges[width].setdefault(left, set()).add((path, what))
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert path != verdicts[1] or page.evaluate(BROKEN_NUMBERS) == [], width
     assert {width: len(found) for width, found in edges.items()} == dict.fromkeys(WIDTHS, 1)
 
 
