@@ -136,7 +136,7 @@ class _Equations:
     def dimension(self) -> int:
         """The number of reaches that may be chosen freely: of all free variables less those that are only values."""
         values = self._matrix[:, ~self._is_reach]
-        only_values = values.shape[1] - len(_reduce_equations(values, np.ones(values.shape[1]))[0])
+        only_values = int(values.shape[1]) - len(_reduce_equations(values, np.ones(values.shape[1]))[0])
         return len(self._point) - len(self._rows) - only_values
 
     @property
@@ -144,7 +144,8 @@ class _Equations:
         """Which reaches differ between solutions: those that are not 0 in a random one for e = 0."""
         null = np.random.default_rng(0).integers(1, PRIMES[0], len(self._point))
         _solve_backward(PRIMES[0], self._starts, self._kept, null)
-        return (null != 0)[self._is_reach]
+        differs: Bools = (null != 0)[self._is_reach]
+        return differs
 
 
 def _reduce_equations(matrix: Any, weights: Floats) -> tuple[Ints, Ints, Ints]:

@@ -35,6 +35,7 @@ ROUNDING = 1e-13
 
 _TOLERANCE = 1e-12  # the least that HiGHS takes; at its default of 1e-8 faces are not told apart
 _MOST_PROJECTIONS = 12  # of one plan; each leaves out what the one before made negative
+_NEARLY = 1e-18  # reach below 0 by less than this is 0
 _DAMPING, _STEPS = 1e-14, 10  # of the projection: its equations depend on each other, so they are damped and refined
 _FREE = 1e-3  # values have no sign to keep; this is the unit in which they are measured
 
@@ -151,6 +152,7 @@ def _nearest_plan(matrix: Any, amounts: Floats, start: Floats, played: Bools, is
     for _ in range(_MOST_PROJECTIONS):
         columns, point = played | ~is_reach, np.zeros(len(start))
         point[columns] = _nearest(matrix[:, columns], amounts, start[columns], units[columns])
+        point[is_reach & (np.abs(point) < _NEARLY)] = 0
         negative = is_reach & (point < 0)
         if not negative.any():
             break
