@@ -69,8 +69,8 @@ def inside_optimum(program: IntegerProgram, face: Face) -> tuple[RationalOptimum
     second = _Equations(program.matrix[rows[1]][:, columns[1]].T.tocsr(), rows[1] >= flows, multipliers[rows[1]])
     optimum = checked_optimum(
         program,
-        _scatter(first.near(0), columns[0], len(values)),
-        _scatter(second.near(one), rows[1], len(multipliers)),
+        _scatter(first.solve_near(0), columns[0], len(values)),
+        _scatter(second.solve_near(one), rows[1], len(multipliers)),
     )
     free = np.zeros(sequences, np.bool_), np.zeros(len(multipliers) - flows, np.bool_)
     free[0][columns[0][columns[0] < sequences]] = first.free
@@ -108,10 +108,10 @@ class _Equations:
 
     def __init__(self, matrix: Any, is_reach: Bools, point: Floats) -> None:
         self._matrix, self._is_reach, self._point = matrix, is_reach, point
-        self._rows, self._kept, self._starts = _eliminated(matrix, np.where(is_reach, np.abs(point), _VALUE))
+        self._rows, self._kept, self._starts = _reduce_equations(matrix, np.where(is_reach, np.abs(point), _VALUE))
         self._columns = self._kept[0, self._starts[:-1]]
 
-    def near(self, one: int) -> list[Any]:
+    def solve_near(self, one: int) -> list[Any]:
         """A solution in fractions, where e is 1 at the place `one`."""
         from flint import fmpq
 
@@ -136,7 +136,7 @@ class _Equations:
     def dimension(self) -> int:
         """The number of reaches that may be chosen freely: of all free variables less those that are only values."""
         values = self._matrix[:, ~self._is_reach]
-        only_values = values.shape[1] - len(_eliminated(values, np.ones(values.shape[1]))[0])
+        only_values = int(values.shape[1]) - len(_reduce_equations(values, np.ones(values.shape[1]))[0])
         return len(self._point) - len(self._rows) - only_values
 
     @property
@@ -144,10 +144,11 @@ class _Equations:
         """Which reaches differ between solutions: those that are not 0 in a random one for e = 0."""
         null = np.random.default_rng(0).integers(1, PRIMES[0], len(self._point))
         _solve_backward(PRIMES[0], self._starts, self._kept, null)
-        return (null != 0)[self._is_reach]
+        differs: Bools = (null != 0)[self._is_reach]
+        return differs
 
 
-def _eliminated(matrix: Any, weights: Floats) -> tuple[Ints, Ints, Ints]:
+def _reduce_equations(matrix: Any, weights: Floats) -> tuple[Ints, Ints, Ints]:
     """Independent equations, in the order of an elimination that fills little; and the reduced ones with their starts.
 
     See :func:`_eliminate`.

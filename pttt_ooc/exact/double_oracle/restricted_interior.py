@@ -6,7 +6,9 @@ that does not go on to a vertex ends inside of the face, and there best response
 
 The method ends with a tolerance.  Strict complementarity (Goldman and Tucker 1956) says which face it is in: a sequence
 has reach, or it loses something, but not both.  So the face is a system of equations, and the plans are exact to
-rounding after a projection: the nearest solution is taken, each reach in units of itself (Mehrotra and Ye 1993).
+rounding after a projection: the nearest solution is taken, each reach in units of itself (Mehrotra and Ye 1993).  On
+large games a tolerance leaves reach that belongs to no solution.  There the projection makes it negative, so it is left
+out, and what remains is projected again.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ ROUNDING = 1e-13
 """A loss of this size is only rounding."""
 
 _TOLERANCE = 1e-12  # the least that HiGHS takes; at its default of 1e-8 faces are not told apart
+_MOST_PROJECTIONS = 12  # of one plan; each leaves out what the one before made negative
+_NEARLY = 1e-18  # reach below 0 by less than this is 0
 _DAMPING, _STEPS = 1e-14, 10  # of the projection: its equations depend on each other, so they are damped and refined
 _FREE = 1e-3  # values have no sign to keep; this is the unit in which they are measured
 
@@ -63,9 +67,12 @@ def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True, project
     best = InsidePlans(face.clean_reach, gap(plans, won, face.clean_reach))
     if not project or best.loss <= ROUNDING:
         return best
-    exact = _project(program, found, face)
-    loss = gap(plans, won, exact)
-    return InsidePlans(exact, loss) if loss < best.loss and min(map(np.min, exact)) >= 0 else best
+    first, second = _project(program, found, face)
+    # A plan's loss does not depend on the other plan, so one may be projected where the other is not.
+    for pair in ((first, second), (first, best.reach[1]), (best.reach[0], second)):
+        if min(map(np.min, pair)) >= 0 and (loss := gap(plans, won, pair)) < best.loss:
+            best = InsidePlans(pair, loss)
+    return best
 
 
 class Face(NamedTuple):
@@ -107,7 +114,7 @@ def face_of(plans: Plans, won: WonHistories, presolve: bool = True) -> tuple[Pro
 
 
 def _project(program: Program, found: Inside, face: Face) -> tuple[Floats, Floats]:
-    """The nearest plans that solve the equations of the face; reach may come out negative.
+    """The nearest plans that solve the equations of the face; reach that stays negative to the end is returned so.
 
     Player 0's plan and the values of player 1's infosets solve the rows of flows and of player 1's tight sequences;
     player 1's plan and the values of player 0's infosets solve the columns, likewise.
@@ -117,25 +124,40 @@ def _project(program: Program, found: Inside, face: Face) -> tuple[Floats, Float
     height, width = len(program.upper), len(program.costs)
     sequences, flows = len(program.sequences), len(program.row_infosets)
     matrix = sparse.csc_array((program.entries, program.rows, program.starts), shape=(height, width)).tocsr()
-
-    def entries(own: Bools, free: int, own_first: bool) -> NDArray[np.bool_]:
-        parts = (own, np.ones(free, np.bool_))
-        return np.concatenate(parts if own_first else parts[::-1])
-
-    first, second = np.zeros(width), np.zeros(height)
-    columns, rows = (
-        entries(face.played[0], width - sequences, True),
-        entries(face.tight[1], flows, False),
+    rows = np.append(np.ones(flows, np.bool_), face.tight[1])
+    columns = np.append(face.tight[0], np.ones(width - sequences, np.bool_))
+    first = _nearest_plan(
+        matrix[rows],
+        program.upper[rows],
+        found.values,
+        np.append(face.played[0], np.zeros(width - sequences, np.bool_)),
+        np.arange(width) < sequences,
     )
-    units = np.where(np.arange(width) < sequences, found.values, _FREE)[columns]
-    first[columns] = _nearest(matrix[rows][:, columns], program.upper[rows], found.values[columns], units)
-    columns, rows = (
-        entries(face.tight[0], width - sequences, True),
-        entries(face.played[1], flows, False),
+    second = _nearest_plan(
+        matrix[:, columns].T.tocsr(),
+        program.costs[columns],
+        found.multipliers,
+        np.append(np.zeros(flows, np.bool_), face.played[1]),
+        np.arange(height) >= flows,
     )
-    units = np.where(np.arange(height) < flows, _FREE, found.multipliers)[rows]
-    second[rows] = _nearest(matrix[rows][:, columns].T, program.costs[columns], found.multipliers[rows], units)
     return first[:sequences], second[flows:]
+
+
+def _nearest_plan(matrix: Any, amounts: Floats, start: Floats, played: Bools, is_reach: Bools) -> Floats:
+    """The solution of ``matrix @ x = amounts`` that is nearest to `start`, where only what is played has reach.
+
+    What comes out negative is played no more, as often as needed.
+    """
+    units = np.where(is_reach, start, _FREE)
+    for _ in range(_MOST_PROJECTIONS):
+        columns, point = played | ~is_reach, np.zeros(len(start))
+        point[columns] = _nearest(matrix[:, columns], amounts, start[columns], units[columns])
+        point[is_reach & (np.abs(point) < _NEARLY)] = 0
+        negative = is_reach & (point < 0)
+        if not negative.any():
+            break
+        played = played & ~negative
+    return point
 
 
 def _nearest(matrix: Any, amounts: Floats, start: Floats, units: Floats) -> Floats:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from docs.make import certificates
+from pttt_ooc.exact.double_oracle import oracle as oracle_module
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from tests.kits import naive
@@ -62,6 +63,20 @@ def test_boards_of_more_than_ten_squares_get_certificates(name, transposed, pttt
     assert done.out.splitlines()[-1] == f"proven: {proven_words(value)}"
     assert verify(tmp_path / "certificate.txt.gz")[-1] == done.out.splitlines()[-1]
     assert pttt("verify", "certificate.txt.gz", "--json").json["game"] == name
+
+
+@pytest.mark.slow
+def test_what_is_free_inside_of_a_face_is_told(pttt, monkeypatch):
+    found = pttt("certify", "--game", GAME, "--json").json
+    assert "dimensions" not in found and "free" not in found, "a vertex says nothing about its face"
+    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    done = pttt("certify", "--game", "mini-2x3k3-abrupt", "-o", "inside.txt.gz", "--json").json
+    assert done["exact"] and all(
+        0 < dimension < free for dimension, free in zip(done["dimensions"], done["free"], strict=True)
+    )
+    shown = pttt("certify", "--game", "mini-2x3k3-abrupt", "--force").out
+    words = " and ".join(map(str, done["dimensions"]))
+    assert any(line.split() == f"dimensions of the face {words}".split() for line in shown.splitlines())
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from pttt_ooc.cfr.solving.highs_solver import UnsolvedError
 from pttt_ooc.exact.certificates.equilibrium import proven_interval
@@ -49,16 +50,25 @@ def test_plans_from_inside_are_exact_and_play_all_that_a_vertex_plays(restricted
     assert presolve or sum((own > 0).sum() for own in found.reach) > sum((own > NOISE).sum() for own in vertex)
 
 
-@pytest.mark.parametrize("size", [1e-7, 1e-6])
-def test_the_projection_takes_away_what_a_tolerance_leaves(restricted, monkeypatch, size):
+@pytest.fixture
+def add_noise(monkeypatch):
+    """What makes all that HiGHS finds wrong by a share of itself."""
     solve_inside, chance = restricted_interior.solve_inside, np.random.default_rng(4)
 
-    def noisy(*arguments):
-        found = solve_inside(*arguments)
-        noise = [1 + size * chance.standard_normal(len(part)) for part in (found.values, found.multipliers)]
-        return replace(found, values=found.values * noise[0], multipliers=found.multipliers * noise[1])
+    def add(size):
+        def noisy(*arguments):
+            found = solve_inside(*arguments)
+            noise = [1 + size * chance.standard_normal(len(part)) for part in (found.values, found.multipliers)]
+            return replace(found, values=found.values * noise[0], multipliers=found.multipliers * noise[1])
 
-    monkeypatch.setattr(restricted_interior, "solve_inside", noisy)
+        monkeypatch.setattr(restricted_interior, "solve_inside", noisy)
+
+    return add
+
+
+@pytest.mark.parametrize("size", [1e-7, 1e-6])
+def test_the_projection_takes_away_what_a_tolerance_leaves(restricted, add_noise, size):
+    add_noise(size)
     rough, exact = inside_plans(*restricted, project=False), inside_plans(*restricted)
     assert rough.loss > size / 100 and abs(exact.loss) <= ROUNDING
     for before, after in zip(rough.reach, exact.reach, strict=True):
@@ -71,6 +81,38 @@ def test_a_projection_that_makes_reach_negative_is_not_taken(restricted, monkeyp
     monkeypatch.setattr(restricted_interior, "_project", lambda *of: (rough.reach[0] - 1e-9, rough.reach[1]))
     kept = inside_plans(*restricted)
     np.testing.assert_array_equal(kept.reach[0], rough.reach[0])
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_one_plan_is_projected_where_the_other_cannot_be(restricted, add_noise, monkeypatch, player):
+    add_noise(1e-6)
+    project = restricted_interior._project
+
+    def half(*of):
+        plans = list(project(*of))
+        plans[1 - player] = plans[1 - player] - 1e-9
+        return tuple(plans)
+
+    monkeypatch.setattr(restricted_interior, "_project", half)
+    found = inside_plans(*restricted)
+    assert found.loss > ROUNDING and min(map(np.min, found.reach)) >= 0
+    alone = [
+        found.reach[k] if k == player else exact for k, exact in enumerate(RestrictedProgram().exact_plans(*restricted))
+    ]
+    assert gap(*restricted, tuple(alone)) <= 1e-12
+
+
+def test_reach_that_the_projection_makes_negative_is_left_out():
+    """The equations a + b = 1 and c + d = v, v = 0: noise in c and d adds up to 0 only where one is negative."""
+    matrix = sparse.csr_array([[1.0, 1, 0, 0, 0], [0, 0, 1, 1, -1], [0, 0, 0, 0, 1]])
+    start, is_reach = np.array([0.25, 0.75, 3e-8, 1e-8, 0]), np.arange(5) < 4
+    nearest = restricted_interior._nearest(
+        matrix, np.array([1.0, 0, 0]), start, np.where(is_reach, start, restricted_interior._FREE)
+    )
+    assert nearest.min() < -1e-9
+    found = restricted_interior._nearest_plan(matrix, np.array([1.0, 0, 0]), start, is_reach, is_reach)
+    np.testing.assert_allclose(found, [0.25, 0.75, 0, 0, 0], rtol=1e-15, atol=1e-24)
+    assert found.min() >= 0
 
 
 def test_a_large_game_is_solved_from_inside_in_fewer_rounds(large, monkeypatch, tmp_path):
