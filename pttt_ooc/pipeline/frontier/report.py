@@ -25,8 +25,9 @@ from pttt_ooc.pipeline.show.pictures import (
     opening_board,
     style,
 )
-from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, ROUNDS
+from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM
 from pttt_ooc.pipeline.stages.pictured import PlannedPictures, openings_of
+from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
 from pttt_ooc.pipeline.stages.stage_context import contents, digests, inputs, stage
 
 if TYPE_CHECKING:

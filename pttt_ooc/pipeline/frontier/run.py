@@ -22,9 +22,9 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.pipeline.files.equilibrium import write_equilibrium
 from pttt_ooc.pipeline.frontier import pipeline
 from pttt_ooc.pipeline.frontier.settings import FrontierConfig
-from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, ROUNDS
+from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM
 from pttt_ooc.pipeline.stages.product_check import timeless
-from pttt_ooc.pipeline.stages.saved_rounds import forget_states, has_ended, play_rounds, state_directory
+from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS, forget_states, has_ended, play_rounds, state_directory
 from pttt_ooc.pipeline.stages.stage_context import Facts, stage
 
 

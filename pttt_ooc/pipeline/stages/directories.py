@@ -18,7 +18,6 @@ RUNS = "runs"
 SNAPSHOTS = "snapshots"  # of the products of the stage "solve", and in its work directory
 SOLUTION = "solution.zarr"  # of the products of the stage "solve": the average strategies
 EQUILIBRIUM = "equilibrium.zarr"  # of the products of the stage "finish"
-ROUNDS = "rounds.jsonl"  # of the same stage, and of a game beyond enumeration: a line for each round
 INDEX = "index.zarr"  # of the products of the stage "index": index and timing operators
 
 

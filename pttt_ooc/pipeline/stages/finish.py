@@ -29,10 +29,10 @@ from pttt_ooc.games.structure.strategy import Floats, strategy_arrays
 from pttt_ooc.pipeline.files.equilibrium import write_equilibrium
 from pttt_ooc.pipeline.files.solution import Strategies, read_solution
 from pttt_ooc.pipeline.stages import equilibrium_choice
-from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, ROUNDS, SOLUTION
+from pttt_ooc.pipeline.stages.directories import EQUILIBRIUM, SOLUTION
 from pttt_ooc.pipeline.stages.engines import index_of
 from pttt_ooc.pipeline.stages.product_check import timeless
-from pttt_ooc.pipeline.stages.saved_rounds import forget_states, has_ended, play_rounds, state_directory
+from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS, forget_states, has_ended, play_rounds, state_directory
 from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, digests, inputs, stage, tell, workspace_of
 from pttt_ooc.types import Symmetry
 

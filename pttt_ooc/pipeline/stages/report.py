@@ -33,8 +33,9 @@ from pttt_ooc.pipeline.show.report_page import (
     write_report,
 )
 from pttt_ooc.pipeline.stages.comparison import read_comparison
-from pttt_ooc.pipeline.stages.directories import DEFAULT_RUN, INDEX, ROUNDS, manifest_of, run_of, structure_of
+from pttt_ooc.pipeline.stages.directories import DEFAULT_RUN, INDEX, manifest_of, run_of, structure_of
 from pttt_ooc.pipeline.stages.pictured import ListedPictures, Pictured, PlannedPictures, openings_of
+from pttt_ooc.pipeline.stages.saved_rounds import ROUNDS
 from pttt_ooc.pipeline.stages.stage_context import Facts, allocate, contents, digests, inputs, stage
 from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 

@@ -19,9 +19,9 @@ from pttt_ooc.errors import StoreError
 from pttt_ooc.exact.double_oracle.oracle import EXACT, DoubleOracle, Round
 from pttt_ooc.exact.double_oracle.saved_state import SavedState, version
 from pttt_ooc.pipeline.show.rounds import round_line
-from pttt_ooc.pipeline.stages.directories import ROUNDS
 from pttt_ooc.pipeline.stages.stage_context import Facts, tell
 
+ROUNDS = "rounds.jsonl"
 _LINE_SECONDS = 2.0  # between two lines of progress
 
 
