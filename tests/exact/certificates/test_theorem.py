@@ -59,7 +59,7 @@ MUTANTS = [
     ("Bounds.v", "negb (full G (start G)) &&\n", "\n"),
     ("Bounds.v", "Branch mine mine reached", "Branch mine (empty n) reached"),
     ("Bounds.v", "plan (setup_set (other me)) in", "plan (empty n) in"),
-    ("Bounds.v", "(if begins me then", "(if negb (begins me) then"),
+    ("Bounds.v", "(if begins me then answer", "(if negb (begins me) then answer"),
     ("Bounds.v", "Qle_bool v low && Qle_bool high v", "Qle_bool v low && Qle_bool v high"),
     (
         "Bounds.v",
