@@ -47,6 +47,8 @@ def test_steps_find_their_pieces_within_the_share(tmp_path, seen):
             # The end of the list of events may be of a later step, so the last event of each own piece is looked at.
             last = {piece: name for name, piece, *_ in list(seen)}
             assert {last[piece] for piece in pieces} == {"_bring"}
+            newest = {piece: may for name, piece, *may in list(seen) if name == "_bring"}
+            assert not changes or all(newest[piece] == [True] for piece in pieces), "changes meet no page faults"
             done.append(number)
             if changes:
                 part[...] += number

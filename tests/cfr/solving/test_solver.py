@@ -397,6 +397,17 @@ def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
     assert found[0] == found[1] == found[2]
 
 
+def test_without_a_choice_nothing_is_summed():
+    cut, settings = helpers.small_engine("mini-2x3k3-abrupt", "full", np.float32), config()
+    arrays = leaves(in_memory(state_arrays(cut.index, settings)))
+    for array in arrays.values():
+        array[:] = 0
+    solver = Solver(cut, settings, arrays, in_memory(solver_arrays(cut.index, settings)))
+    solver.iterate()
+    sums = {path for path, array in arrays.items() if path.startswith("strategy_sums") and array.size}
+    assert sums & solver.unchanged and all(arrays[path].any() == (path not in solver.unchanged) for path in sums)
+
+
 def passes_in_chunks_of(orders):
     """The module of the passes as plain Python, where short chunks need no compilation."""
     with jit.interpret_kernels():
