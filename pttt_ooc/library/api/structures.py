@@ -88,8 +88,8 @@ def remember(game: Game, symmetry: Symmetry, directory: Path) -> None:
     """Take the structure of a game from a directory of the workflow, if it is there."""
     if (directory / INDEX).is_dir():
         with _cache.lock:
-            _cache.directories.setdefault((game, symmetry), directory)
-            _cache.directories.setdefault((game, "none"), directory)
+            for kept in (symmetry, "none"):
+                _cache.directories.setdefault((game, kept), directory.absolute())  # a program may change its directory
 
 
 def index_of(game: Game, symmetry: Symmetry = "none") -> Index:
@@ -124,7 +124,7 @@ def engine_of(game: Game, symmetry: Symmetry = "none") -> Engine:
 
 
 def _timings_of(index: Index) -> tuple[Timing, Timing]:
-    own = _cache.directories.get((index.game, index.symmetry))
+    own = _remembered(index.game, index.symmetry)
     if own is not None and own.name == index.symmetry:
         return read_timings(own / INDEX, index.game.name)
     if is_big(index.game):
@@ -159,9 +159,15 @@ def is_big(game: Game) -> bool:
     return is_named(game) and sum(total_infosets(game.name)) > BIG
 
 
+def _remembered(game: Game, symmetry: Symmetry) -> Path | None:
+    """The directory that :func:`remember` took, while it is there."""
+    directory = _cache.directories.get((game, symmetry))
+    return directory if directory and (directory / INDEX).is_dir() else None
+
+
 def _directory_of(game: Game, symmetry: Symmetry) -> Path | None:
-    if (game, symmetry) in _cache.directories:
-        return _cache.directories[game, symmetry]
+    if directory := _remembered(game, symmetry):
+        return directory
     return prepare_index(_cache.data, game.name, symmetry) if is_big(game) else None
 
 

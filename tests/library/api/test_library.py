@@ -404,6 +404,19 @@ def test_a_solution_brings_its_own_structure(tmp_path, monkeypatch):
     assert not (tmp_path / "elsewhere").exists()
 
 
+def test_a_structure_is_found_after_a_change_of_directory_and_is_not_missed_when_it_is_gone(tmp_path, monkeypatch):
+    pttt.solve(GAME, max_iterations=3, directory=tmp_path / "data")
+    for gone in (False, True):
+        monkeypatch.setattr(structures, "_cache", structures._Cache(tmp_path / "elsewhere"))
+        monkeypatch.chdir(tmp_path)
+        solution = pttt.load(f"data/{NAME}/full")
+        monkeypatch.chdir("/")
+        if gone:
+            (tmp_path / "data").rename(tmp_path / "moved")
+        assert pttt.evaluate(*(pttt.Strategy.uniform(GAME, player) for player in (0, 1))).nashconv > 0
+    assert solution.nashconv > 0
+
+
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     monkeypatch.setattr(structures, "_cache", structures._Cache())
     found = []
