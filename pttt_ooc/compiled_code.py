@@ -210,7 +210,7 @@ def cache_class() -> Any:
     """The class of a function's cache for numba, with our own places, names and files."""
     from numba.core.caching import NullCache
     from numba.core.compiler import CompileResult
-    from numba.core.runtime import rtsys
+    from numba.core.runtime.nrt import rtsys
     from numba.core.serialize import dumps
 
     class Kept(NullCache):
