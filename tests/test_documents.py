@@ -114,7 +114,7 @@ def test_the_figures_of_the_start_are_those_of_its_programs(tmp_path, monkeypatc
     assert len(told) == 4 and {*told} <= {*capsys.readouterr().out.splitlines()}
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_agent_of_the_page_about_scores_has_the_score_that_the_page_shows(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs/score.md").read_text(encoding="utf-8")

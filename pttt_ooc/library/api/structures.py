@@ -124,7 +124,7 @@ def engine_of(game: Game, symmetry: Symmetry = "none") -> Engine:
 
 
 def _timings_of(index: Index) -> tuple[Timing, Timing]:
-    own = _remembered(index.game, index.symmetry)
+    own = _own_directory(index.game, index.symmetry)
     if own is not None and own.name == index.symmetry:
         return read_timings(own / INDEX, index.game.name)
     if is_big(index.game):
@@ -159,14 +159,14 @@ def is_big(game: Game) -> bool:
     return is_named(game) and sum(total_infosets(game.name)) > BIG
 
 
-def _remembered(game: Game, symmetry: Symmetry) -> Path | None:
+def _own_directory(game: Game, symmetry: Symmetry) -> Path | None:
     """The directory that :func:`remember` took, while it is there."""
     directory = _cache.directories.get((game, symmetry))
     return directory if directory and (directory / INDEX).is_dir() else None
 
 
 def _directory_of(game: Game, symmetry: Symmetry) -> Path | None:
-    if directory := _remembered(game, symmetry):
+    if directory := _own_directory(game, symmetry):
         return directory
     return prepare_index(_cache.data, game.name, symmetry) if is_big(game) else None
 

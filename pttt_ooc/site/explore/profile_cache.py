@@ -82,11 +82,12 @@ class Profiles:
             self._open.move_to_end(key)
             self._mark_used(key)
             return self._open[key]
+        mark = self.directory / key / _WHOLE
+        is_whole = mark.exists()  # first: what had to make room for it is deleted before it is whole
         # Deleted profiles free their disk space when nobody maps them any more.
         for gone in [k for k in self._open if not (self.directory / k / _WHOLE).exists()]:
             del self._open[gone]
-        mark = self.directory / key / _WHOLE
-        if not mark.exists():
+        if not is_whole:
             return self.jobs.want(key, self._preparer("profile", mark.parent, self._options(pair)))
         profile = self._open[key] = self._open_profile(mark)
         while len(self._open) > OPEN:

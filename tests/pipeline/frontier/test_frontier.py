@@ -67,17 +67,17 @@ def test_a_killed_run_goes_on_to_the_same_bits(solved, tmp_path, monkeypatch):
 
     played = DoubleOracle.round
 
-    def round_or_die(self):
+    def round_or_die(self, gap):
         if self.last and self.last.number == 3:
             raise KilledError
-        return played(self)
+        return played(self, gap)
 
     monkeypatch.setattr(DoubleOracle, "round", round_or_die)
     with pytest.raises(KilledError):
         run.run(FrontierConfig(game=GAME), tmp_path)
     assert not (tmp_path / "solve.json").exists()
     seen = []
-    monkeypatch.setattr(DoubleOracle, "round", lambda self: seen.append(self.last.number) or played(self))
+    monkeypatch.setattr(DoubleOracle, "round", lambda self, gap: seen.append(self.last.number) or played(self, gap))
     run.run(FrontierConfig(game=GAME), tmp_path)
     assert 1 <= seen[0] <= 3  # saving takes a small part of the time, so that the last rounds may be played again
     assert without_times(rows_of(tmp_path)) == without_times(rows_of(solved))
