@@ -81,10 +81,7 @@ def sources_of(timing: Timing, source: PlayerIndex, groups: Ints) -> tuple[list[
         return np.unique(np.concatenate([timing.source_view[:0], *found]))
 
     nodes, sequences = views_of(groups[wins]), views_of(groups[~wins])
-    return (
-        _parts(source.sequence_start[sequences], np.diff(source.sequence_start)[sequences]),
-        _parts(source.node_start[nodes], np.diff(source.node_start)[nodes]),
-    )
+    return places_of(sequences, source.sequence_start), places_of(nodes, source.node_start)
 
 
 def places_of(views: Ints, starts: Ints) -> list[slice]:
