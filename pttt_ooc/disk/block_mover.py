@@ -251,6 +251,15 @@ def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[
     return early, moves
 
 
+def perform_steps(steps: Iterable[Step], mover: BlockMover | None) -> None:
+    """Do some steps in order, each when what it uses is in memory; without a mover, everything is."""
+    if mover is not None:
+        mover.perform(steps)
+        return
+    for step in steps:
+        step.work()
+
+
 def _pieces_of(uses: Iterable[Use]) -> _Pieces:
     """The pieces of mapped arrays in which these parts are, and whether they are changed."""
     found: _Pieces = {}

@@ -31,7 +31,7 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from pttt_ooc.disk.block_mover import PIECE, BlockMover, Step, Use, write_behind
+from pttt_ooc.disk.block_mover import PIECE, BlockMover, Step, Use, perform_steps, write_behind
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fsync_path, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord, advice, crc_text
@@ -210,12 +210,7 @@ class ResumableState:
                 checksums[name] = base.checksums[name]
             else:
                 copies[name] = _Copy(file, array, self.mover is not None)
-        steps = [step for copy in copies.values() for step in copy.steps()]
-        if self.mover:
-            self.mover.perform(steps)
-        else:
-            for step in steps:
-                step.work()
+        perform_steps((step for copy in copies.values() for step in copy.steps()), self.mover)
         checksums |= {name: crc_text(copy.crc) for name, copy in copies.items()}
         fsync_tree(target)
         fsync_path(target.parent)

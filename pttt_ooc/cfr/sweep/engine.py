@@ -20,7 +20,7 @@ from pttt_ooc.cfr.sweep import gradient, tree, vectors
 from pttt_ooc.cfr.sweep.blocks import Block, blocks_of, places_of, sources_of
 from pttt_ooc.cfr.sweep.gradient import Scratch
 from pttt_ooc.cfr.sweep.tree import Downward, Extents, Floats, Reach, Slice, Upward
-from pttt_ooc.disk.block_mover import BlockMover, Step, Use
+from pttt_ooc.disk.block_mover import BlockMover, Step, Use, perform_steps
 from pttt_ooc.disk.memory import arrays_within, buffer_for, in_memory, thread_needs, virtual_array
 from pttt_ooc.disk.resources import cores
 from pttt_ooc.games.rules.game import Game
@@ -258,11 +258,7 @@ class Engine:
 
     def perform(self, steps: Iterable[Step]) -> None:
         """Do some steps in order, each when what it uses is in memory."""
-        if self.mover is not None:
-            self.mover.perform(steps)
-            return
-        for step in steps:
-            step.work()
+        perform_steps(steps, self.mover)
 
     def gradient_steps(self, player: int, n: int, opponent: Reach, into: Slice) -> Iterator[Step]:
         """The steps that do :meth:`gradient_slice`: one, or several if it uses too much to be moved at once."""
