@@ -290,6 +290,7 @@ def test_uniform_against_uniform(pttt, name, symmetry):
     assert found["exploitability_1"] == pytest.approx(found["best_response_0"] - value, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_one_strategy_is_evaluated_on_a_scale(pttt):
     tables, value = strategies(seed=5), float(EXACT_VALUES[GAME])
     names, game = write_kind("zip", tables), named_game(GAME)
@@ -368,6 +369,7 @@ def test_symmetric_strategies_are_evaluated_alike_in_both_groups(pttt, kind, sto
         assert agrees(found, figures(tables))
 
 
+@pytest.mark.slow
 def test_symmetry_is_used_where_all_strategies_have_it_exactly(pttt):
     tables, engine = strategies(seed=2, symmetric=True), small_engine(GAME, "full")
     names = write_kind("directory", tables, "full")

@@ -279,7 +279,8 @@ class DoubleOracle:
         if self._solver is Solver.MATCHING:
             size = sum(before.sequences)
             dear = DEAR < size <= INSIDE_FROM and before.number - self._halved[1] < DEAR_ROUNDS
-            if before.added and before.nashconv > (DEAR_FROM if dear else PROGRAMS_FROM):
+            width = before.best_upper - before.best_lower  # plans of one round may be far worse than the best ones
+            if before.added and (width > DEAR_FROM if dear else before.nashconv > PROGRAMS_FROM):
                 return Solver.MATCHING
             return Solver.INSIDE if size > INSIDE_FROM else Solver.VERTICES
         if before.added or self._solver is Solver.VERTICES:

@@ -129,6 +129,7 @@ def test_teams_are_managed(server):
     assert course("rejudge", 1).returncode == 1
 
 
+@pytest.mark.slow
 def test_a_course_at_work_gets_ready_is_private_and_alone(server):
     """One test, as each process of the tests that has a part of it would start a server."""
     server.wait_until(lambda: server.events("ready"))

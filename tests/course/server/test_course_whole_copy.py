@@ -5,6 +5,8 @@ import sqlite3
 from contextlib import closing
 from fnmatch import fnmatch
 
+import pytest
+
 from pttt_ooc.course.data.models import CourseTables
 from tests.course.server_kit import pttt
 
@@ -35,6 +37,7 @@ def files_of(data):
     }
 
 
+@pytest.mark.slow
 def test_a_copy_of_all_kinds_has_each_file_and_each_row(whole, tmp_path):
     there = tmp_path / "elsewhere" / "restored"
     told = json.loads(run("course", "backup", tmp_path / "1.tar", "--json", "--data", whole))

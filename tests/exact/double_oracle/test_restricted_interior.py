@@ -115,6 +115,7 @@ def test_reach_that_the_projection_makes_negative_is_left_out():
     assert found.min() >= 0
 
 
+@pytest.mark.slow
 def test_a_large_game_is_solved_from_inside_in_fewer_rounds(large, monkeypatch, tmp_path):
     """The same value as at vertices, the same bits from saved rounds and with two threads."""
 

@@ -30,7 +30,8 @@ def by_lot(draw, plies=81):
     return moves, position
 
 
-@pytest.mark.parametrize("count", [50, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [50, 120])
 def test_a_brute_force_gives_the_same_values(count):
     """One solver for all positions: its tables have what earlier questions found."""
     draw, solver = random.Random(4), attack.ProofSolver(200)

@@ -177,6 +177,7 @@ def test_a_new_game_begins_at_once():
     assert played == [False, False, True] * 2
 
 
+@pytest.mark.slow
 def test_seats():
     keys = jax.random.split(jax.random.PRNGKey(1), 400)
     drawn = jax.vmap(batched_environment("mini-2x2k2-abrupt").init)(keys)
