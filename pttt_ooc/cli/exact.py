@@ -114,7 +114,7 @@ def exact(
     rules = _checked_game(chosen_game(game, board), solution, output)
     for file, suffix in ((mps, ".mps"), (efg, ".efg")):
         if file:
-            check_output(file, suffix=suffix)
+            check_output(file, force=None, suffix=suffix)
     check_extra("exact", "The command `pttt exact`")
     if workers or scheduler:
         check_extra("cluster", "A search by several processes")

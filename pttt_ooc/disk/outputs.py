@@ -1,7 +1,7 @@
 """Checks of the output files that a user names.
 
 Every command checks before it begins: inputs and results of the workflow are never overwritten, other files only with
-``--force``.
+``--force``, if the command has it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Inputs = Iterable[str | Path | None]
 """The files and directories that a command reads; None and missing ones are ignored."""
 
 
-def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix: str = "") -> None:
+def check_output(path: Path, inputs: Inputs = (), *, force: bool | None = False, suffix: str = "") -> None:
     """Refuse a file that cannot or must not be written, before any work is done.
 
     Parameters
@@ -26,7 +26,8 @@ def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix
     inputs
         The files that the command reads, under any name.
     force
-        Whether an existing file may be replaced, unless it is an input or a result of the workflow.
+        Whether an existing file may be replaced, unless it is an input or a result of the workflow; None: it may not,
+        and the command has no option for it.
     suffix
         Required suffix of the name, such as ``.zip``.
 
@@ -50,7 +51,8 @@ def check_output(path: Path, inputs: Inputs = (), *, force: bool = False, suffix
     if _is_product(path):
         raise StoreError(f"Cannot write {path}: it is a result of the workflow; name another place.")
     if os.path.lexists(path) and not force:
-        raise StoreError(f"Cannot write {path}: it exists already; name another file, or add --force to replace it.")
+        way = "." if force is None else ", or add --force to replace it."
+        raise StoreError(f"Cannot write {path}: it exists already; name another file{way}")
 
 
 def check_outputs(directory: Path, names: Iterable[str], inputs: Inputs = (), *, force: bool = False) -> None:

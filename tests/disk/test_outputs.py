@@ -176,6 +176,24 @@ def test_no_command_overwrites_an_existing_file(run, name):
 
 
 @pytest.mark.parametrize(
+    ("name", "file", "arguments"),
+    [
+        ("exact", "old.mps", ("--mps", "old.mps")),
+        ("exact", "old.efg", ("--efg", "old.efg")),
+        ("course teams", "old.csv", ("mine", "--tokens", "old.csv")),
+    ],
+)
+def test_a_command_without_force_does_not_speak_of_it(run, name, file, arguments):
+    if name.startswith("course"):
+        pytest.importorskip("sqlalchemy")
+        assert run("extreme open")[0] == 0
+    Path(file).write_text("keep me")
+    code, out, err = run(name, *arguments)
+    assert (code, out) == (1, "") and err.endswith(f"Cannot write {file}: it exists already; name another file.\n")
+    assert Path(file).read_text() == "keep me"
+
+
+@pytest.mark.parametrize(
     ("name", "read", "arguments"),
     [
         ("lab best-response", "mine.zip", ("mine.zip", "--output", "./mine.zip")),

@@ -110,7 +110,7 @@ def _apply_roster(database: Database, here: CourseOptions, roster: Path, tokens:
     from pttt_ooc.errors import CourseError
 
     if tokens is not None:
-        check_output(tokens, [here.data, roster], force=False, suffix=".csv")
+        check_output(tokens, [here.data, roster], force=None, suffix=".csv")
     try:
         text = roster.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
