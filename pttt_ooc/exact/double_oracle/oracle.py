@@ -50,7 +50,7 @@ DEAR, DEAR_FROM, DEAR_ROUNDS = 40_000, 2e-5, 24
 has not been halved in `DEAR_ROUNDS` rounds below :data:`PROGRAMS_FROM`."""
 
 INSIDE_FROM = 100_000
-"""A restricted game with more sequences is solved from inside of its optimal face, from `PROGRAMS_FROM` on."""
+"""A restricted game with more sequences is solved from inside of its optimal face."""
 
 EXACT = 1e-12
 """A gap of this size is only rounding."""
@@ -62,7 +62,8 @@ LARGE, MOSTLY_UNPLAYED, GROWN = 20_000, 3, 1.3
 """A restricted game with more than `LARGE` sequences, and `MOSTLY_UNPLAYED` times those that are played, drops the
 others; after that, the limit is `GROWN` times the size that it had."""
 
-_PART, _MOST, _MOST_DEAR = 0.3, 200, 600  # of the interval, the gap that matching may leave; its most iterations
+_PART = 0.3  # of the interval: the gap that matching may leave
+_MOST, _MOST_DEAR, _MOST_INSIDE = 200, 600, 4000  # its iterations; fewer take longer where programs take minutes
 _LEAST = 1e-14  # reach that counts as none
 _LEAST_CHANCE = 1e-3  # of an action that survives pruning
 
@@ -278,7 +279,7 @@ class DoubleOracle:
         """What solves the next restricted game."""
         if self._solver is Solver.MATCHING:
             size = sum(before.sequences)
-            dear = DEAR < size <= INSIDE_FROM and before.number - self._halved[1] < DEAR_ROUNDS
+            dear = size > DEAR and before.number - self._halved[1] < DEAR_ROUNDS
             width = before.best_upper - before.best_lower  # plans of one round may be far worse than the best ones
             if before.added and (width > DEAR_FROM if dear else before.nashconv > PROGRAMS_FROM):
                 return Solver.MATCHING
@@ -291,7 +292,8 @@ class DoubleOracle:
     def _solve(self, won: WonHistories, width: float) -> tuple[Sequence[Floats], float, bool]:
         """Solve the restricted game: both plans, the reach up to which they are trimmed, and whether they are exact."""
         if self._solver is Solver.MATCHING:
-            most = _MOST if width > PROGRAMS_FROM else _MOST_DEAR
+            large = sum(int(plan.counts[1]) for plan in self.plans) > INSIDE_FROM
+            most = _MOST if width > PROGRAMS_FROM else _MOST_INSIDE if large else _MOST_DEAR
             reach, _ = self._matching.solve(self.plans, won, _PART * width, most)
             return reach, max(_LEAST, TRIMMED * width), False
         if self._solver is Solver.VERTICES:

@@ -77,15 +77,21 @@ def test_all_values_that_are_proven_are_found(name):
 
 
 @pytest.mark.parametrize(
-    ("gap", "width", "solver"),
-    [(2e-2, 1e-5, Solver.VERTICES), (1e-3, 3e-5, Solver.MATCHING), (1e-4, 1e-4, Solver.MATCHING)],
+    ("gap", "width", "size", "solver"),
+    [
+        (2e-2, 1e-5, 60_000, Solver.VERTICES),
+        (1e-3, 3e-5, 60_000, Solver.MATCHING),
+        (1e-4, 1e-4, 60_000, Solver.MATCHING),
+        (1e-4, 1e-4, 160_000, Solver.MATCHING),
+        (1e-4, 1e-5, 160_000, Solver.INSIDE),
+    ],
 )
-def test_the_width_of_the_interval_decides_when_dear_programs_begin(gap, width, solver):
+def test_the_width_of_the_interval_decides_when_dear_programs_begin(gap, width, size, solver):
     """The plans of one round may lose far more than the best ones of all rounds."""
     run = DoubleOracle(named_game("mini-2x3k2-abrupt"))
     run._halved, best = (2e-3, 30), (0.5, 0.5 + width)
     last = replace(run.round(), number=31, lower=0.5, upper=0.5 + gap, best_lower=best[0], best_upper=best[1], added=1)
-    assert run._next_solver(replace(last, sequences=(30_000, 30_000))) is solver
+    assert run._next_solver(replace(last, sequences=(30_000, size - 30_000))) is solver
 
 
 @pytest.mark.slow
