@@ -1,6 +1,6 @@
 (** Every tree of weights is a definite strategy. *)
 
-From Coq Require Import List Arith ZArith Bool Lia Ring Field.
+From Coq Require Import List Arith ZArith Bool Lia Ring.
 From Phantom Require Import Numbers Statement Positions Checker.
 Import ListNotations.
 
@@ -42,7 +42,7 @@ Section Plans.
 Variable G : rules.
 Variable F : ordered_field.
 
-Add Field numbers : (field_laws F).
+Add Ring numbers : (@field_ring F).
 
 (** The sum over the actions of a tree. *)
 Fixpoint sum_actions (t : tree) (f : square -> F) : F :=
@@ -107,7 +107,7 @@ Proof.
       transitivity (@sum F _ (legal G i) (fun s => / of_Z (total (node t i)) * (of_Z (weight (node t i) s) * one))%F).
       { apply sum_equal. intros. rewrite over_times. ring. }
       rewrite sum_times, (sum_of_weights _ _ _ _ _ U (legal_no_duplicates i)).
-      * rewrite sum_actions_of_one. field. exact N.
+      * rewrite sum_actions_of_one. exact (inverse_times _ N).
       * intros s L H. apply in_legal. auto.
   - assert (P : legal G i <> [] -> (0 < Z.of_nat (length (legal G i)))%Z).
     { destruct (legal G i); [easy | simpl; lia]. }
@@ -115,7 +115,8 @@ Proof.
     + intros s I. assert (N : legal G i <> []) by (intros E; rewrite E in I; easy).
       apply over_nonnegative; [apply zero_at_most_one | now apply of_Z_positive_not_zero, P |].
       apply of_Z_nonnegative. lia.
-    + intros N. rewrite sum_constant. field. now apply of_Z_positive_not_zero, P.
+    + intros N. rewrite sum_constant, over_times.
+      ring [(inverse_times (of_Z _ : F) (of_Z_positive_not_zero _ (P N)))].
 Qed.
 
 End Plans.

@@ -30,7 +30,7 @@ Variable G : rules.
 Variable F : ordered_field.
 Variable chance : player -> strategy F.
 
-Add Field numbers : (field_laws F).
+Add Ring numbers : (@field_ring F).
 
 Lemma in_legal i s : In s (legal G i) <-> s < squares G /\ holds (tried i) s = false.
 Proof.
@@ -106,7 +106,9 @@ Qed.
 Lemma room_at_most x : room x <= 2 * squares G.
 Proof.
   assert (L : forall i, length (legal G i) <= squares G).
-  { intros i. replace (squares G) with (length (board G)) by apply seq_length. unfold legal.
+  { intros i. replace (squares G) with (length (board G)).
+    2: { unfold board. generalize 0. induction (squares G); simpl; auto. }
+    unfold legal.
     induction (board G) as [| s b IH]; simpl; [easy |]. destruct negb; simpl; auto with arith. }
   unfold room. pose proof (L (seen_by_zero x)). pose proof (L (seen_by_one x)). lia.
 Qed.

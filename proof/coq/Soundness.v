@@ -1,6 +1,6 @@
 (** No strategy gets more against a plan than [respond] says. *)
 
-From Coq Require Import List Arith ZArith Bool Lia Ring Field.
+From Coq Require Import List Arith ZArith Bool Lia Ring.
 From Phantom Require Import Numbers Statement Positions Checker Plans.
 Import ListNotations.
 
@@ -27,7 +27,7 @@ Variable chance : player -> strategy F.
 Hypothesis strategies : forall p, is_strategy G F (chance p).
 Hypothesis by_plan : chance (other me) = strategy_of G F plan.
 
-Add Field numbers : (field_laws F).
+Add Ring numbers : (@field_ring F).
 
 Variable my_win their_win : positive -> bool.
 Variable covered : positive -> positive -> bool.
@@ -225,7 +225,7 @@ Proof.
   2: { intros s A B. apply in_legal. auto. }
   apply sum_equal. intros s _. unfold strategy_of, then_. rewrite <- N, U, T.
   replace (0 <? w)%Z with true by (symmetry; now apply Z.ltb_lt). simpl.
-  field. now apply of_Z_positive_not_zero.
+  rewrite over_times. ring [(inverse_times (of_Z w : F) (of_Z_positive_not_zero w W))].
 Qed.
 
 Lemma times_limit w x : (0 <= w)%Z -> (of_Z w * gain x <= of_Z w)%F.
