@@ -1,6 +1,6 @@
 (** What two plans prove about the value of a game. *)
 
-From Coq Require Import List Arith ZArith QArith Bool Lia Ring.
+From Coq Require Import List Arith ZArith QArith Bool Ring.
 From Phantom Require Import Numbers Statement Positions Checker Plans Soundness.
 Import ListNotations.
 Local Close Scope Q_scope.
@@ -219,7 +219,7 @@ Proof.
   intros W A. assert (N : (of_Z w : F) <> zero) by now apply of_Z_positive_not_zero.
   replace x with (/ of_Z w * (of_Z w * x))%F by ring [(inverse_times _ N)]. rewrite over_times.
   replace (y * / of_Z w)%F with (/ of_Z w * y)%F by ring. apply times_monotone; [| exact A].
-  apply inverse_nonnegative; [exact N | apply of_Z_nonnegative; lia].
+  apply inverse_nonnegative; [exact N | now apply of_Z_nonnegative, Z.lt_le_incl].
 Qed.
 
 Theorem bounds_sound zero one low high :
