@@ -1,6 +1,6 @@
 (** What two plans prove about the value of a game. *)
 
-From Coq Require Import List Arith ZArith QArith Bool Lia Ring Field.
+From Coq Require Import List Arith ZArith QArith Bool Ring.
 From Phantom Require Import Numbers Statement Positions Checker Plans Soundness.
 Import ListNotations.
 Local Close Scope Q_scope.
@@ -138,7 +138,7 @@ Definition bounds (zero one : tree) : option (Q * Q) :=
 Section Proofs.
 Variable F : ordered_field.
 
-Add Field numbers : (field_laws F).
+Add Ring numbers : (@field_ring F).
 
 Lemma node_after_setup p plan : node (after_setup p plan) (first_seen G p) = plan.
 Proof.
@@ -195,12 +195,11 @@ Proof.
   { unfold open_. repeat split; [| | rewrite <- N]; destruct me; try assumption; reflexivity. }
   set (root := Entry (total plan) plan (setup_set (other me))).
   assert (Sits : forall x, In x [(root, j)] -> sits G me (after_setup (other me) plan) my_win their_win (fill n) i x).
-  { intros x [<- | []]. simpl. repeat split; auto; try apply Open.
-    - symmetry. apply node_after_setup.
-    - apply Set_.
-    - unfold deals. destruct plan; auto. apply Z.eqb_refl.
-    - intros s X. left. unfold i in *. now rewrite marks_first, <- tried_first.
-    - exists (setup_set (other me)). split; [apply Known | exact O]. }
+  { intros x [<- | []]. simpl.
+    split; [symmetry; apply node_after_setup |]. split; [apply Set_ |]. split; [exact T |].
+    split; [unfold deals; destruct plan; [reflexivity | apply Z.eqb_refl] |]. split; [exact Open |].
+    split; [intros s X; left; unfold i in *; now rewrite marks_first, <- tried_first |]. split; [exact Noted |].
+    exists (setup_set (other me)). split; [apply Known | exact O]. }
   rewrite (start_at me). fold i j. unfold most. fold my_win their_win root. destruct (begins me).
   - pose proof (respond_sound G F me (after_setup (other me) plan) chance Both By my_win their_win (fill n) My Their
       Covered (2 * n) (- total plan) (Branch (setup_set me) (setup_set me) [root]) i [(root, j)]) as R.
@@ -218,9 +217,9 @@ Qed.
 Lemma at_most_quotient (w : Z) (x y : F) : (0 < w)%Z -> (of_Z w * x <= y)%F -> (x <= y / of_Z w)%F.
 Proof.
   intros W A. assert (N : (of_Z w : F) <> zero) by now apply of_Z_positive_not_zero.
-  replace x with (/ of_Z w * (of_Z w * x))%F by (field; exact N). rewrite over_times.
+  replace x with (/ of_Z w * (of_Z w * x))%F by ring [(inverse_times _ N)]. rewrite over_times.
   replace (y * / of_Z w)%F with (/ of_Z w * y)%F by ring. apply times_monotone; [| exact A].
-  apply inverse_nonnegative; [exact N | apply of_Z_nonnegative; lia].
+  apply inverse_nonnegative; [exact N | now apply of_Z_nonnegative, Z.lt_le_incl].
 Qed.
 
 Theorem bounds_sound zero one low high :
@@ -246,7 +245,7 @@ Proof.
     pose proof (most_sound One zero (fun p => match p with Zero => by_zero | One => o end) B0 L0 O eq_refl) as A.
     apply at_most_quotient in A; [| exact (T _ _ B0)]. simpl in A. rewrite of_Z_opposite.
     apply opposite_monotone in A. eapply at_most_trans; [| eapply at_most_trans; [exact A |]].
-    + apply at_most_eq. field. apply of_Z_positive_not_zero, (T _ _ B0).
+    + apply at_most_eq. rewrite !over_times. ring.
     + apply at_most_eq. ring.
   - exists by_one. split; [apply strategy_of_is_strategy |]. intros z Z.
     rewrite expected_payoff_at_start. unfold of_Q. simpl Qnum. simpl Qden. rewrite Z2Pos.id by exact (T _ _ B1).
@@ -266,7 +265,7 @@ Definition proves (G : rules) (zero one : tree) (v : Q) : bool :=
 
 Section Values.
 Variable F : ordered_field.
-Add Field numbers_of_values : (field_laws F).
+Add Ring numbers_of_values : (@field_ring F).
 
 Lemma of_Q_monotone (x y : Q) : (x <= y)%Q -> ((of_Q x : F) <= of_Q y)%F.
 Proof.
@@ -277,7 +276,7 @@ Proof.
   - apply at_most_trans with (/ of_Z (Zpos (Qden x)) * of_Z (Qnum y * Zpos (Qden x)))%F.
     + apply times_monotone; [| now apply of_Z_monotone]. apply inverse_nonnegative; [exact N |].
       now apply of_Z_nonnegative.
-    + apply at_most_eq. rewrite of_Z_times. field. exact N.
+    + apply at_most_eq. rewrite of_Z_times. ring [(inverse_times _ N)].
 Qed.
 
 End Values.

@@ -1,6 +1,6 @@
 (** Ordered fields, and their two instances here: the rationals and the reals. *)
 
-From Coq Require Import List ZArith Ring Field InitialRing QArith Qcanon.
+From Coq Require Import List ZArith Ring Field_theory InitialRing QArith Qcanon.
 Import ListNotations.
 
 Record ordered_field := {
@@ -66,13 +66,16 @@ Context {F : ordered_field}.
 Open Scope field_scope.
 Implicit Types x y z : F.
 
-Add Field numbers : (field_laws F).
-
 Lemma field_ring : ring_theory (@zero F) one plus times minus opposite eq.
 Proof. exact (F_R (field_laws F)). Qed.
 
+Add Ring numbers : field_ring.
+
 Lemma one_not_zero : (1 : F) <> 0.
 Proof. exact (F_1_neq_0 (field_laws F)). Qed.
+
+Lemma inverse_times x : x <> 0 -> / x * x = 1.
+Proof. exact (Finv_l (field_laws F) x). Qed.
 
 Lemma at_most_eq x y : x = y -> x <= y.
 Proof. intros ->. apply at_most_refl. Qed.
@@ -117,7 +120,7 @@ Proof. replace (1 : F) with (1 * (1 : F)) by ring. apply square_nonnegative. Qed
 
 Lemma inverse_nonnegative x : x <> 0 -> 0 <= x -> 0 <= / x.
 Proof.
-  intros A B. replace (/ x) with (x * (/ x * / x)) by (field; exact A).
+  intros A B. replace (/ x) with (x * (/ x * / x)) by ring [(inverse_times x A)].
   apply at_most_times; [exact B | apply square_nonnegative].
 Qed.
 
@@ -129,11 +132,7 @@ Proof. intros. rewrite over_times. apply at_most_times; [assumption | apply inve
 
 (** Whole numbers *)
 
-Lemma whole_morphism : ring_morph (@zero F) one plus times minus opposite eq
-  0%Z 1%Z Z.add Z.mul Z.sub Z.opp Zeq_bool of_Z.
-Proof.
-  apply gen_phiZ_morph; [apply Eqsth | apply Eq_ext | exact field_ring].
-Qed.
+Definition whole_morphism := gen_phiZ_morph (Eqsth F) (Eq_ext plus times opposite) field_ring.
 
 Lemma of_Z_0 : of_Z 0 = (0 : F).
 Proof. exact (morph0 whole_morphism). Qed.
@@ -173,7 +172,7 @@ Section Sums.
 Context {F : ordered_field}.
 Open Scope field_scope.
 
-Add Field numbers_again : (field_laws F).
+Add Ring numbers_again : (@field_ring F).
 
 Lemma sum_equal {A} (xs : list A) (f g : A -> F) : (forall x, In x xs -> f x = g x) -> sum xs f = sum xs g.
 Proof.

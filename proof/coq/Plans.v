@@ -1,6 +1,6 @@
 (** Every tree of weights is a definite strategy. *)
 
-From Coq Require Import List Arith ZArith Bool Lia Ring Field.
+From Coq Require Import List Arith ZArith Bool Ring.
 From Phantom Require Import Numbers Statement Positions Checker.
 Import ListNotations.
 
@@ -42,7 +42,7 @@ Section Plans.
 Variable G : rules.
 Variable F : ordered_field.
 
-Add Field numbers : (field_laws F).
+Add Ring numbers : (@field_ring F).
 
 (** The sum over the actions of a tree. *)
 Fixpoint sum_actions (t : tree) (f : square -> F) : F :=
@@ -91,7 +91,7 @@ Proof. apply NoDup_filter, seq_NoDup. Qed.
 
 Lemma weight_nonnegative n t l s : usable n t l = true -> (0 <= weight t s)%Z.
 Proof.
-  induction t as [| s' w f _ p _ next IH limits]; simpl; [lia |]. rewrite !andb_true_iff. intros [[[[_ _] W] _] U].
+  induction t as [| s' w f _ p _ next IH limits]; simpl; [easy |]. rewrite !andb_true_iff. intros [[[[_ _] W] _] U].
   destruct (Nat.eqb s s'); [now apply Z.leb_le | auto].
 Qed.
 
@@ -102,20 +102,21 @@ Proof.
     assert (N : (of_Z (total (node t i)) : F) <> zero) by now apply of_Z_positive_not_zero.
     split.
     + intros s _. apply over_nonnegative; [apply of_Z_nonnegative, (weight_nonnegative _ _ _ _ U) | exact N |].
-      apply of_Z_nonnegative. lia.
+      now apply of_Z_nonnegative, Z.lt_le_incl.
     + intros _.
       transitivity (@sum F _ (legal G i) (fun s => / of_Z (total (node t i)) * (of_Z (weight (node t i) s) * one))%F).
       { apply sum_equal. intros. rewrite over_times. ring. }
       rewrite sum_times, (sum_of_weights _ _ _ _ _ U (legal_no_duplicates i)).
-      * rewrite sum_actions_of_one. field. exact N.
+      * rewrite sum_actions_of_one. exact (inverse_times _ N).
       * intros s L H. apply in_legal. auto.
   - assert (P : legal G i <> [] -> (0 < Z.of_nat (length (legal G i)))%Z).
-    { destruct (legal G i); [easy | simpl; lia]. }
+    { destruct (legal G i); easy. }
     split.
     + intros s I. assert (N : legal G i <> []) by (intros E; rewrite E in I; easy).
       apply over_nonnegative; [apply zero_at_most_one | now apply of_Z_positive_not_zero, P |].
-      apply of_Z_nonnegative. lia.
-    + intros N. rewrite sum_constant. field. now apply of_Z_positive_not_zero, P.
+      apply of_Z_nonnegative, Nat2Z.is_nonneg.
+    + intros N. rewrite sum_constant, over_times.
+      ring [(inverse_times (of_Z _ : F) (of_Z_positive_not_zero _ (P N)))].
 Qed.
 
 End Plans.

@@ -1,6 +1,6 @@
 (** The payoff of a position: it needs no fuel, it is an average over attempts, and it lies between -1 and 1. *)
 
-From Coq Require Import List Arith Bool Lia Ring ZArith.
+From Coq Require Import List Arith Bool Ring ZArith.
 From Phantom Require Import Numbers Statement.
 Import ListNotations.
 
@@ -30,11 +30,12 @@ Variable G : rules.
 Variable F : ordered_field.
 Variable chance : player -> strategy F.
 
-Add Field numbers : (field_laws F).
+Add Ring numbers : (@field_ring F).
 
 Lemma in_legal i s : In s (legal G i) <-> s < squares G /\ holds (tried i) s = false.
 Proof.
-  unfold legal, board. rewrite filter_In, in_seq, negb_true_iff. simpl. intuition lia.
+  unfold legal, board. rewrite filter_In, in_seq, negb_true_iff. simpl. split; [tauto |]. intros [A B].
+  repeat split; [apply Nat.le_0_l | exact A | exact B].
 Qed.
 
 (** ** Fuel *)
@@ -53,8 +54,8 @@ Qed.
 Lemma room_shrinks x s : In s (legal G (seen (mover x) x)) -> room (attempt G x s) < room x.
 Proof.
   unfold room, attempt. destruct x as [[] i j]; simpl; intros I.
-  - pose proof (legal_shrinks i s (negb (holds (marks j) s)) I). lia.
-  - pose proof (legal_shrinks j s (negb (holds (marks i) s)) I). lia.
+  - now apply Nat.add_lt_mono_r, legal_shrinks.
+  - now apply Nat.add_lt_mono_l, legal_shrinks.
 Qed.
 
 (** [payoff], on positions. *)
@@ -79,12 +80,13 @@ Qed.
 Lemma fuel_is_enough n m x : room x <= n -> room x <= m -> payoff_at n x = payoff_at m x.
 Proof.
   assert (Empty : forall y, room y = 0 -> legal G (seen (mover y) y) = []).
-  { intros [[] i j]; unfold room; simpl; intros Z; apply length_zero_iff_nil; lia. }
+  { intros [[] i j]; unfold room; simpl; intros Z; apply Nat.eq_add_0 in Z; now apply length_zero_iff_nil. }
   revert m x. induction n as [| n IH]; intros m x N M.
-  - destruct m; simpl; destruct (result G x); try reflexivity. rewrite Empty by lia. reflexivity.
+  - destruct m; simpl; destruct (result G x); try reflexivity. rewrite Empty by now apply Nat.le_0_r. reflexivity.
   - destruct m; simpl; destruct (result G x); try reflexivity.
-    + rewrite Empty by lia. reflexivity.
-    + apply sum_equal. intros s I. pose proof (room_shrinks x s I). f_equal. apply IH; lia.
+    + rewrite Empty by now apply Nat.le_0_r. reflexivity.
+    + apply sum_equal. intros s I. f_equal.
+      apply IH; apply Nat.lt_succ_r; eapply Nat.lt_le_trans; eauto using room_shrinks.
 Qed.
 
 Definition payoff_of (x : position) : F := payoff_at (room x) x.
@@ -98,17 +100,19 @@ Lemma payoff_of_attempts x :
           (fun s => chance (mover x) (seen (mover x) x) s * payoff_of (attempt G x s))%F
     end.
 Proof.
-  unfold payoff_of at 1. rewrite (fuel_is_enough (room x) (S (room x))) by lia. simpl.
+  unfold payoff_of at 1. rewrite (fuel_is_enough (room x) (S (room x))) by auto. simpl.
   destruct (result G x); [reflexivity |]. apply sum_equal. intros s I. f_equal.
-  pose proof (room_shrinks x s I). apply fuel_is_enough; lia.
+  apply fuel_is_enough; [now apply Nat.lt_le_incl, room_shrinks | apply le_n].
 Qed.
 
 Lemma room_at_most x : room x <= 2 * squares G.
 Proof.
   assert (L : forall i, length (legal G i) <= squares G).
-  { intros i. replace (squares G) with (length (board G)) by apply seq_length. unfold legal.
+  { intros i. replace (squares G) with (length (board G)).
+    2: { unfold board. generalize 0. induction (squares G); simpl; auto. }
+    unfold legal.
     induction (board G) as [| s b IH]; simpl; [easy |]. destruct negb; simpl; auto with arith. }
-  unfold room. pose proof (L (seen_by_zero x)). pose proof (L (seen_by_one x)). lia.
+  unfold room. simpl. rewrite Nat.add_0_r. apply Nat.add_le_mono; apply L.
 Qed.
 
 (** ** What a player gets *)
@@ -147,15 +151,15 @@ Qed.
 
 Lemma gain_at_most_one me x : (gain me x <= 1)%F.
 Proof.
-  remember (room x) as n eqn:E. assert (N : room x <= n) by lia. clear E. revert x N.
+  remember (room x) as n eqn:E. assert (N : room x <= n) by (rewrite E; apply le_n). clear E. revert x N.
   induction n as [| n IH]; intros x N; rewrite gain_of_attempts;
     (destruct (result G x) as [o |]; [apply points_at_most_one |]);
     destruct (legal G (seen (mover x) x)) as [| s rest] eqn:L; try apply zero_at_most_one.
   - assert (I : In s (legal G (seen (mover x) x))) by (rewrite L; now left).
-    pose proof (room_shrinks x s I). lia.
+    destruct (Nat.nlt_0_r _ (Nat.lt_le_trans _ _ _ (room_shrinks x s I) N)).
   - destruct (strategies (mover x) (seen (mover x) x)) as [Nonnegative Sum]. rewrite <- L in *.
     apply average_at_most; [exact Nonnegative | apply Sum; rewrite L; discriminate |].
-    intros t I. apply IH. pose proof (room_shrinks x t I). lia.
+    intros t I. apply IH, Nat.lt_succ_r. exact (Nat.lt_le_trans _ _ _ (room_shrinks x t I) N).
 Qed.
 
 End Positions.
@@ -171,5 +175,6 @@ Qed.
 Theorem more_fuel G F chance fuel :
   2 * squares G <= fuel -> payoff G F fuel chance [] = payoff G F (2 * squares G) chance [].
 Proof.
-  intros. rewrite !payoff_by_position. pose proof (room_at_most G (start G)). change (replay G []) with (start G). apply fuel_is_enough; lia.
+  intros. rewrite !payoff_by_position. change (replay G []) with (start G).
+  apply fuel_is_enough; [apply Nat.le_trans with (2 * squares G); [apply room_at_most | assumption] | apply room_at_most].
 Qed.

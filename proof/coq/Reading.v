@@ -89,8 +89,8 @@ End Reading.
 Delimit Scope hex_uint_scope with digits.
 
 (** Long texts come in pieces: the prover cannot read a literal of 30,000 digits. *)
-Definition read (digits : nat) (weights : list Z) (pieces : list Number.uint) : tree :=
-  let weights := fst (shelve (4 * digits) weights) in
+Definition read (digits : nat) (weights pieces : list Number.uint) : tree :=
+  let weights := fst (shelve (4 * digits) (map Z.of_num_uint weights)) in
   let put_piece x piece :=
     match piece with Number.UIntHexadecimal text => read_digits weights text x | Number.UIntDecimal _ => x end in
   match fold_left put_piece pieces (Begin, []) with

@@ -1,6 +1,6 @@
 (** No strategy gets more against a plan than [respond] says. *)
 
-From Coq Require Import List Arith ZArith Bool Lia Ring Field.
+From Coq Require Import List Arith ZArith Bool Ring.
 From Phantom Require Import Numbers Statement Positions Checker Plans.
 Import ListNotations.
 
@@ -27,7 +27,7 @@ Variable chance : player -> strategy F.
 Hypothesis strategies : forall p, is_strategy G F (chance p).
 Hypothesis by_plan : chance (other me) = strategy_of G F plan.
 
-Add Field numbers : (field_laws F).
+Add Ring numbers : (@field_ring F).
 
 Variable my_win their_win : positive -> bool.
 Variable covered : positive -> positive -> bool.
@@ -150,7 +150,7 @@ Fixpoint actions (t : tree) : list (nat * Z * tree * tree) :=
 Lemma usable_in_order t known l : represents known l -> in_order t known = true -> usable squares t l = true.
 Proof.
   intros R. induction t as [| s w f _ p _ next IH limits]; simpl; [reflexivity |]. rewrite !andb_true_iff, R.
-  intros [[[[[[[[A B] C] D] _] _] _] _] E]. repeat split; auto. apply Z.ltb_lt in C. apply Z.leb_le. lia.
+  intros [[[[[[[[A B] C] D] _] _] _] _] E]. repeat split; auto. apply Z.ltb_lt in C. now apply Z.leb_le, Z.lt_le_incl.
 Qed.
 
 Lemma after_action t known s w failed placed b :
@@ -225,7 +225,7 @@ Proof.
   2: { intros s A B. apply in_legal. auto. }
   apply sum_equal. intros s _. unfold strategy_of, then_. rewrite <- N, U, T.
   replace (0 <? w)%Z with true by (symmetry; now apply Z.ltb_lt). simpl.
-  field. now apply of_Z_positive_not_zero.
+  rewrite over_times. ring [(inverse_times (of_Z w : F) (of_Z_positive_not_zero w W))].
 Qed.
 
 Lemma times_limit w x : (0 <= w)%Z -> (of_Z w * gain x <= of_Z w)%F.
@@ -258,7 +258,7 @@ Proof.
       + change (if true then other me else me) with (other me). destruct failed as [| s2 w2 f2 p2 n2 l2].
         * exists P. simpl. repeat split; auto. rewrite of_Z_plus.
           replace (of_Z (fst found) + of_Z w + value me i P)%F with (of_Z (fst found) + value me i P + of_Z w)%F by ring.
-          apply plus_monotone; [apply at_most_refl | apply times_limit; lia].
+          apply plus_monotone; [apply at_most_refl | now apply times_limit, Z.lt_le_incl].
         * rewrite (gain_by_actions _ (add s known) i (@cons (square * bool) (@pair square bool s false) j) w NF OF); auto; try discriminate.
           2: exact (represents_add s known (tried j) RK).
           apply IHf with (add s known); auto; [exact (represents_add s known (tried j) RK) |].
@@ -308,7 +308,7 @@ Proof.
     + exists P1. simpl. repeat split; auto. rewrite of_Z_plus.
       replace (of_Z (fst found) + of_Z (weight_of e) + sum P1 (fun x => of_Z (weight_of (fst x)) * gain (at_ me i (snd x))))%F
         with (of_Z (weight_of e) + (of_Z (fst found) + value me i P1))%F by (unfold value; ring).
-      apply plus_monotone; [apply times_limit; lia | exact A1].
+      apply plus_monotone; [now apply times_limit, Z.lt_le_incl | exact A1].
     + destruct (move_sound own i R (tree_of e) j known (marks_of e) found P1) as [P2 [E2 [S2 A2]]]; auto.
       * rewrite T in *. apply actions_ok; auto.
       * exists P2. rewrite T in *. repeat split; auto. simpl fst. simpl snd.
@@ -327,7 +327,7 @@ Proof.
   induction P as [| [e j] P IH]; intros W; unfold value; simpl.
   - rewrite of_Z_0. apply at_most_refl.
   - rewrite of_Z_plus. apply plus_monotone.
-    + apply times_limit. specialize (W (e, j) (or_introl eq_refl)). simpl in W. lia.
+    + apply times_limit, Z.lt_le_incl, (W (e, j)). now left.
     + apply IH. intros. apply W. now right.
 Qed.
 
@@ -496,12 +496,12 @@ Lemma see_moves_is own t : forall set found,
   (fst (move own t set found) + see_list own (snd (move own t set found))
    = fst found + see_list own (snd found) + see_moves own set t)%Z.
 Proof.
-  induction t as [| s w failed IHf placed _ next IHn limits]; intros set found; simpl; [lia |]. rewrite IHn.
+  induction t as [| s w failed IHf placed _ next IHn limits]; intros set found; simpl; [ring |]. rewrite IHn.
   destruct (mem s own).
   - destruct classical.
-    + destruct failed as [| s2 w2 f2 p2 n2 l2]; [simpl; lia |]. rewrite IHf. lia.
-    + simpl. lia.
-  - destruct (their_win (add s set)); [simpl; lia |]. destruct (covered own (add s set)); simpl; lia.
+    + destruct failed as [| s2 w2 f2 p2 n2 l2]; [simpl; ring |]. rewrite IHf. ring.
+    + simpl. ring.
+  - destruct (their_win (add s set)); [simpl; ring |]. destruct (covered own (add s set)); simpl; ring.
 Qed.
 
 Lemma can_win_not own set board s :
@@ -514,8 +514,8 @@ Qed.
 
 Lemma best_seen_at_least own set moves board : forall so_far, (so_far <= best_seen own set moves board so_far)%Z.
 Proof.
-  induction board as [| t board IH]; simpl; intros so_far; [lia |]. eapply Z.le_trans; [| apply IH].
-  destruct (mem t own); [lia |]. destruct (mem t set); lia.
+  induction board as [| t board IH]; simpl; intros so_far; [apply Z.le_refl |]. eapply Z.le_trans; [| apply IH].
+  destruct (mem t own); [apply Z.le_refl |]. destruct (mem t set); [apply Z.le_refl | apply Z.le_max_l].
 Qed.
 
 Lemma best_seen_covers own set moves board s : forall so_far,
@@ -523,7 +523,7 @@ Lemma best_seen_covers own set moves board s : forall so_far,
   ((if covered (add s own) set then 0 else moves (add s own)) <= best_seen own set moves board so_far)%Z.
 Proof.
   induction board as [| t board IH]; simpl; intros so_far; [easy |]. intros [-> | I] A B; [| auto].
-  rewrite A, B. eapply Z.le_trans; [| apply best_seen_at_least]. lia.
+  rewrite A, B. eapply Z.le_trans; [| apply best_seen_at_least]. apply Z.le_max_r.
 Qed.
 
 Definition sees (i : infoset) : Prop := forall e j own, sits i (e, j) -> represents own (marks i) ->
@@ -549,15 +549,15 @@ Proof.
   rewrite value_of_one in A. eapply at_most_trans; [exact A |].
   eapply at_most_trans; [apply plus_monotone; [apply at_most_refl | apply (see_list_sound i P own See SP R)] |].
   rewrite <- E, <- of_Z_plus. apply of_Z_monotone. simpl. unfold move_one.
-  destruct (tree_of e) eqn:T; [easy |]. rewrite see_moves_is. simpl. lia.
+  destruct (tree_of e) eqn:T; [easy |]. rewrite see_moves_is. simpl. apply Z.le_refl.
 Qed.
 
 Theorem see_sound i : sees i.
 Proof.
-  remember (length (legal G i)) as n eqn:Room. assert (M : length (legal G i) <= n) by lia. clear Room. revert i M.
+  remember (length (legal G i)) as n eqn:Room. assert (M : length (legal G i) <= n) by (rewrite Room; apply le_n). clear Room. revert i M.
   induction n as [n IH] using lt_wf_ind. intros i M e j own S R.
   assert (Limit : (of_Z (weight_of e) * gain (at_ me i j) <= of_Z (weight_of e))%F).
-  { apply times_limit. destruct S as [_ [_ [W _]]]. lia. }
+  { apply times_limit. destruct S as [_ [_ [W _]]]. now apply Z.lt_le_incl. }
   unfold see. destruct (tree_of e) as [| s0 w0 f0 p0 n0 limits] eqn:T; [exact Limit |].
   destruct (recall limits own) as [z |] eqn:Recall; [| exact Limit].
   pose proof S as [N [RM [W [D [[Q1 [Q2 Q3]] [AC [L [known [K O]]]]]]]]].
@@ -573,14 +573,15 @@ Proof.
   replace (of_Z (weight_of e) * gain (attempt G (at_ me i j) s) + zero)%F
     with (of_Z (weight_of e) * gain (attempt G (at_ me i j) s))%F by ring.
   pose proof (legal_shrinks G i s) as Shrinks. pose proof Legal as Legal'. apply in_legal in Legal' as [On Untried].
-  assert (On' : In s (seq 0 squares)) by (apply in_seq; lia).
+  assert (On' : In s (seq 0 squares)) by (apply in_seq; split; [apply Nat.le_0_l | exact On]).
   rewrite my_attempt. destruct (holds (marks j) s) eqn:H.
   - assert (S' : sits ((s, false) :: i) (e, j)).
     { repeat split; auto; [now rewrite fills_failed | | now exists known].
       intros t A. change ((t =? s) || holds (tried i) t = true) in A.
       destruct (Nat.eqb_spec t s) as [X | _]; [right; now rewrite X | now apply AC]. }
     assert (See' : sees ((s, false) :: i)).
-    { apply (IH (length (legal G ((s, false) :: i)))); [| lia]. specialize (Shrinks false Legal). lia. }
+    { apply (IH (length (legal G ((s, false) :: i)))); [| apply le_n].
+      exact (Nat.lt_le_trans _ _ _ (Shrinks false Legal) M). }
     assert (Pass : ((if classical then - weight_of e else see_moves own (marks_of e) (tree_of e)) <= z)%Z)
       by (rewrite Z_is; apply best_seen_at_least).
     assert (Moves : tree_of e <> Stop) by now rewrite T. apply (moves_seen own _ e j See' S' R) in Moves.
@@ -601,7 +602,8 @@ Proof.
     destruct (fills ((s, true) :: i) j) eqn:C.
     + rewrite (gain_of_result _ _ _ _ Result), points_for_draw, of_Z_0. apply at_most_eq. ring.
     + apply moves_seen; [| | exact R' | now rewrite T].
-      * apply (IH (length (legal G ((s, true) :: i)))); [| lia]. specialize (Shrinks true Legal). lia.
+      * apply (IH (length (legal G ((s, true) :: i)))); [| apply le_n].
+        exact (Nat.lt_le_trans _ _ _ (Shrinks true Legal) M).
       * repeat split; auto; [| now exists known].
         intros t A. change ((t =? s) || holds (tried i) t = true) in A.
         change ((t =? s) || holds (marks i) t = true \/ holds (marks j) t = true).
@@ -625,8 +627,8 @@ Proof. induction xs as [| x xs IH]; simpl; [easy |]. rewrite in_insert, IH. intu
 
 Lemma best_at_least then' xs so_far : (so_far <= best then' xs so_far)%Z.
 Proof.
-  revert so_far. induction xs as [| x rest IH]; simpl; intros so_far; [lia |].
-  eapply Z.le_trans; [| apply IH]. destruct (limit_of x <=? so_far)%Z; lia.
+  revert so_far. induction xs as [| x rest IH]; simpl; intros so_far; [apply Z.le_refl |].
+  eapply Z.le_trans; [| apply IH]. destruct (limit_of x <=? so_far)%Z; [apply Z.le_refl | apply Z.le_max_l].
 Qed.
 
 (** Each attempt is counted, or its limit is no more than what was counted. *)
@@ -637,8 +639,8 @@ Lemma best_covers then' xs so_far x :
 Proof.
   revert so_far. induction xs as [| y rest IH]; simpl; intros so_far; [easy |]. intros [-> | I]; [| apply IH, I].
   pose proof (best_at_least then' rest) as A. destruct (Z.leb_spec (limit_of x) so_far) as [B | B].
-  - right. specialize (A so_far). lia.
-  - left. exists so_far. eapply Z.le_trans; [| apply A]. lia.
+  - right. exact (Z.le_trans _ _ _ B (A so_far)).
+  - left. exists so_far. eapply Z.le_trans; [| apply A]. apply Z.le_max_r.
 Qed.
 
 Lemma finish_sound then' (Then : forall floor b, covers (fun b => then' b floor) b) i Q :
@@ -675,7 +677,7 @@ Proof.
   - destruct (entries_of b) eqn:EB; [| exact Limit]. simpl in Limit. rewrite of_Z_0 in *. exact Limit.
   - destruct (entries_of b) as [| e L] eqn:EB; [simpl in Limit; rewrite of_Z_0 in *; exact Limit |]. rewrite <- EB in *.
     set (free := filter _ _). assert (Free : forall s, In s (legal G i) -> In s free).
-    { intros s I. apply in_legal in I as [A B]. apply filter_In. rewrite RK, B. split; [apply in_seq; lia | reflexivity]. }
+    { intros s I. apply in_legal in I as [A B]. apply filter_In. rewrite RK, B. split; [apply in_seq; split; [apply Nat.le_0_l | exact A] | reflexivity]. }
     clearbody free. destruct free as [| s0 free0] eqn:EF; [exact Limit |]. rewrite <- EF in *. clear EF s0 free0.
     set (options := sort _). set (most := best _ _ _).
     apply value_at_most; [intros X; rewrite X, EB in E; discriminate | exact SP |]. intros s I.

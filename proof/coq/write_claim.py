@@ -84,7 +84,7 @@ def plan_text(player, plan):
     text, weights, digits = digits_of(plan)
     pieces = ";\n  ".join(f"0x{text[k : k + PIECE]}" for k in range(0, len(text), PIECE))
     return (
-        f"Definition plan_{player} := read {digits}\n  [{'; '.join(f'0x{w:x}' for w in weights)}]%Z\n"
+        f"Definition plan_{player} := read {digits}\n  [{'; '.join(f'0x{w:x}' for w in weights)}]%digits\n"
         f"  [{pieces}]%digits.\n"
     )
 

@@ -5,13 +5,16 @@ import re
 import shutil
 import sys
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 
-from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
+from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game, tic_tac_toe_name
+from pttt_ooc.types import TurnRule
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
 from tests.exact.certificates.marked_certificates import MARKED
 from tests.kits import naive
+from tests.kits.cli_runner import main
 from tests.kits.verify_program import PROOF, text_of, zipped
 
 COQ = PROOF / "coq"
@@ -27,6 +30,12 @@ COUNTED = [
 ]
 PLAYED = [name for name in COUNTED if not name.startswith("mini-2x3k2")]
 SEEDS = [(1, 2), (512, 4096)]
+RULES = get_args(TurnRule)
+SHAPES = [(1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (2, 2), (2, 3), (3, 2)]
+SMALL = [  # a column is a row, but for Dark Hex
+    *(tic_tac_toe_name(n, m, k, rule) for n, m in SHAPES for k in range(2, 1 + max(n, m)) for rule in RULES),
+    *(f"dark-hex-{n}x{m}-{rule}" for n, m in {*SHAPES, *((m, n) for n, m in SHAPES)} for rule in RULES),
+]
 
 # Definitions of the checker, changed so that it would say too little: then a proof has to fail.
 MUTANTS = [
@@ -77,6 +86,12 @@ def test_nothing_is_admitted():
     for name, text in SOURCES.items():
         assert not re.search(words, text), name
         assert text.count("Proof.") == text.count("Qed."), name
+
+
+def test_what_claims_stand_on_uses_no_tactic_that_brings_a_theory():
+    """`Print Assumptions` walks through all proofs below a theorem: these would double its time."""
+    for name in set(prove.LIBRARY) - {"Reals", "Counts"}:
+        assert not re.search(r"^From Coq .*\b(Lia|Psatz|Field)\b", SOURCES[f"{name}.v"], re.M), name
 
 
 def test_the_statement_knows_no_solver():
@@ -301,6 +316,17 @@ def test_the_extracted_checker_proves_what_the_other_programs_prove(program, tmp
 @pytest.mark.parametrize("name", [name for name in EXACT_VALUES if name not in prove.LONG])
 def test_more_values_are_theorems(name, library):
     prove.prove(library, name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(set(SMALL) - set(EXACT_VALUES)))
+def test_values_of_all_boards_of_up_to_six_squares_are_theorems(name, library, tmp_path, monkeypatch):
+    pytest.importorskip("flint")
+    pytest.importorskip("highspy")
+    with pytest.raises(SystemExit):
+        main(["certify", "--game", name, "--output", str(tmp_path / f"{name}.txt.gz")])
+    monkeypatch.setattr(prove, "CERTIFICATES", tmp_path)
+    assert prove.prove(library, name)[0] < 10  # processor seconds
 
 
 @pytest.mark.long
