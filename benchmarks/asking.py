@@ -12,7 +12,7 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,6 +22,7 @@ import pttt_ooc as pttt
 from benchmarks.networks import SIZES, network
 from pttt_ooc.games.structure.counts import total_infosets
 from pttt_ooc.library.eas.boards import board_of
+from pttt_ooc.library.scoring.agents import observer
 from pttt_ooc.library.scoring.scores import agent_strategy
 from pttt_ooc.pipeline.files.infosets import BLOCK_ROWS
 
@@ -62,11 +63,10 @@ def _of_torch(width: int, squares: int, hidden: tuple[int, ...]) -> tuple[Any, C
     return module, bare, "logits"
 
 
-def _kinds() -> Iterator[tuple[str, Callable[..., Any]]]:
-    if find_spec("jax"):
-        yield "JAX", _of_jax
-    if find_spec("torch"):
-        yield "torch", _of_torch
+def _kinds(names: Iterable[str]) -> Iterator[tuple[str, Callable[..., Any]]]:
+    for name in names:
+        if find_spec(name.lower()):
+            yield name, {"JAX": _of_jax, "torch": _of_torch}[name]
 
 
 def _time(call: Callable[[], Any]) -> tuple[float, float]:
@@ -87,7 +87,7 @@ def _measure(name: str, hidden: tuple[int, ...], make: Callable[..., Any], goes:
     _ask(small, agent, outputs)
     agent, bare, outputs = make(board_of(game).infostate_size, game.squares, hidden)
     bare(2 * BLOCK_ROWS)
-    found = []
+    agent, found = observer(agent), []  # compiled once for both players, as a score does
     for _ in range(goes):
         alone, alone_cpu = _time(lambda: [bare(rows) for rows in total_infosets(name)])
         asked, asked_cpu = _time(lambda: _ask(game, agent, outputs))
@@ -104,13 +104,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="dark-hex-3x3-classical", help="as `pttt info` lists them")
     parser.add_argument("--networks", nargs="+", default=["2x64", "2x256"], help="layers and width, as 3x512")
+    parser.add_argument("--libraries", nargs="+", default=["JAX", "torch"], choices=["JAX", "torch"])
     parser.add_argument("--goes", type=int, default=2)
     options = parser.parse_args()
     # What is compiled and read once is not of the network.
     _ask(pttt.game(options.game), lambda infostates, legal: legal / legal.sum(axis=1, keepdims=True), "probabilities")
     for name in options.networks:
         layers, _, width = name.partition("x")
-        for library, make in _kinds():
+        for library, make in _kinds(options.libraries):
             found = _measure(options.game, SIZES.get(name, (int(width),) * int(layers)), make, options.goes)
             told = {"game": options.game, "network": name, "library": library}
             print(json.dumps(told | found | {"load": round(os.getloadavg()[0], 1)}), flush=True)

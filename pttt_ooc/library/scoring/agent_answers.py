@@ -13,6 +13,7 @@ from pttt_ooc.games.rules.information_state import STATES
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.games.structure.strategy import Strategy
 from pttt_ooc.games.structure.views import Ints
+from pttt_ooc.jit import kernel
 from pttt_ooc.library.eas.boards import board_of
 from pttt_ooc.library.eas.infostates import Infostates
 from pttt_ooc.library.scoring.agents import checked_answers, errors_of
@@ -26,6 +27,13 @@ Report = Callable[[str, float], None]
 _TOLD = 4096  # infosets that a policy answers one by one between two reports of progress
 _SUM = 1e-3  # how far from 1 the sum of an agent's probabilities may be
 _LOGITS = "logits need --outputs logits"
+_NAN, _NO_LOGIT, _NEGATIVE, _BAD_SUM = 1, 2, 3, 4
+_FAULTS = {
+    _NAN: "has NaN",
+    _NO_LOGIT: "has no finite logit on a legal square",
+    _NEGATIVE: f"has negative numbers; {_LOGITS}",
+    _BAD_SUM: f"has numbers that do not sum to 1; {_LOGITS}",
+}
 
 
 def _silent(what: str, share: float) -> None:
@@ -69,12 +77,17 @@ class AgentTensor:
         out = np.empty((part.stop - part.start, self.shape[1]))
         for start in range(part.start, part.stop, self._manner.block):
             nodes = self._rows[start : min(start + self._manner.block, part.stop)]
-            out[start - part.start : start - part.start + len(nodes)] = self.at(nodes, start)
+            self.at(nodes, start, out[start - part.start : start - part.start + len(nodes)])
             self._manner.report(f"Asking player {self._player}'s agent", (start + len(nodes)) / self.shape[0])
         return out
 
-    def at(self, nodes: Ints, start: int = 0) -> Answers:
-        """Probabilities at some infosets, float64 (nodes, squares); errors count rows from `start`.
+    def at(self, nodes: Ints, start: int = 0, into: Answers | None = None) -> Answers:
+        """Probabilities at some infosets, float64 (nodes, squares), in `into` or a new array.
+
+        Parameters
+        ----------
+        start
+            The number of the first row, for errors.
 
         Raises
         ------
@@ -85,27 +98,43 @@ class AgentTensor:
         legal = np.ascontiguousarray(infostates[:, self._empty])
         with errors_of(f"The agent failed at {len(nodes):,} infosets of player {self._player}"):
             answers = self._observe(infostates, legal, self._player)
-        answers = checked_answers(answers, (len(nodes), self.shape[1]))
-        self._require(np.logical_not(np.isnan(answers).any(axis=1)), nodes, start, "has NaN")
-        if self._manner.outputs == "logits":
-            answers = np.where(legal, answers, -np.inf)
-            highest = answers.max(axis=1, keepdims=True)
-            self._require(np.isfinite(highest[:, 0]), nodes, start, "has no finite logit on a legal square")
-            if self._manner.greedy:
-                return greedy_choice(answers, legal)
-            weights: Answers = np.exp(answers - highest)
-            weights /= weights.sum(axis=1, keepdims=True)
-            return weights
-        self._require(answers.min(axis=1) >= 0, nodes, start, f"has negative numbers; {_LOGITS}")
-        sums = answers.sum(axis=1)
-        self._require(np.abs(sums - 1) < _SUM, nodes, start, f"has numbers that do not sum to 1; {_LOGITS}")
-        return greedy_choice(answers, legal) if self._manner.greedy else answers / sums[:, None]
+        answers = checked_answers(answers, legal.shape)
+        out = np.empty(legal.shape) if into is None else into
+        fault, i = _normalise(answers, legal, self._manner.outputs == "logits", out)
+        if fault:
+            text = infoset_text(self._index, self._player, int(nodes[i]))
+            raise StrategyError(f"The agent, row {start + i} (counted from 0), infoset {text!r}: it {_FAULTS[fault]}.")
+        if self._manner.greedy:
+            out[:] = greedy_choice(answers, legal)
+        return out
 
-    def _require(self, good: NDArray[np.bool_], nodes: Ints, start: int, what: str) -> None:
-        if not good.all():
-            bad = int(np.argmin(good))
-            text = infoset_text(self._index, self._player, int(nodes[bad]))
-            raise StrategyError(f"The agent, row {start + bad} (counted from 0), infoset {text!r}: it {what}.")
+
+@kernel
+def _normalise(answers, legal, logits, out):
+    """Check an agent's numbers and write probabilities to `out`: (fault or 0, the first row that has it)."""
+    for i in range(len(answers)):
+        total, highest = 0.0, -np.inf
+        for square in range(answers.shape[1]):
+            number = answers[i, square]
+            if np.isnan(number):
+                return _NAN, i
+            if not logits and number < 0:
+                return _NEGATIVE, i
+            if logits and legal[i, square] and number > highest:
+                highest = number
+        if logits and not np.isfinite(highest):
+            return _NO_LOGIT, i
+        for square in range(answers.shape[1]):
+            number = answers[i, square]
+            if logits:
+                number = np.exp(number - highest) if legal[i, square] else 0.0
+            out[i, square] = number
+            total += number
+        if not logits and not abs(total - 1) < _SUM:
+            return _BAD_SUM, i
+        for square in range(answers.shape[1]):
+            out[i, square] /= total
+    return 0, 0
 
 
 class StrategyTensor:

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -49,6 +50,11 @@ class Member:
 
     agent: Any
     weight: float = 1.0
+
+    @cached_property
+    def observe(self) -> Observe:
+        """The agent as a function of blocks, made once: what compiles for the first player is there for the second."""
+        return observer(self.agent)
 
 
 def find_agent(name: str) -> Any:
@@ -165,6 +171,14 @@ def members_of(agent: Any, player: int) -> list[Member]:
     return found
 
 
+def members_of_both(agent: Any) -> tuple[list[Member], list[Member]]:
+    """:func:`members_of` both players; the same ones if one agent plays both."""
+    first = members_of(agent, 0)
+    if isinstance(agent, Mapping) and agent.get(1) is not agent[0]:
+        return first, members_of(agent, 1)
+    return first, first
+
+
 def told_game_of(agents: Iterable[Any]) -> Game | None:
     """The game that agents name, as OpenSpiel's policies do; None if none does.
 
@@ -273,17 +287,21 @@ def _of_nashbench(policy: Any) -> Observe:
         seats = jax.numpy.broadcast_to(seat, (len(infostates), 2))
         return many(jax.numpy.concatenate([seats, infostates], axis=1).astype(np.float32), legal)
 
-    compiled, devices = jax.jit(ask), None
+    compiled, devices, most = jax.jit(ask), None, 0
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        nonlocal devices
-        seat = np.eye(2, dtype=np.bool_)[player]
+        nonlocal devices, most
+        seat, count = np.eye(2, dtype=np.bool_)[player], len(legal)
         if devices is None:
             # Weights that are bound to a device take a computation there unless it is compiled: then its inputs do.
-            first = ask(infostates[:1], legal[:1], seat)
+            several = jax.device_count() > 1 or jax.default_backend() != "cpu"
+            first = ask(infostates[:1], legal[:1], seat) if several else None
             devices = [*first.devices()] if getattr(first, "committed", False) else []
+        most = max(most, count)
+        if count < most:  # the last block: to compile for its size would take longer than to ask for some rows again
+            infostates, legal = (np.resize(one, (most, one.shape[1])) for one in (infostates, legal))
         given = jax.device_put((infostates, legal, seat), devices[0] if len(devices) == 1 else None)
-        return np.asarray(compiled(*given))
+        return np.asarray(compiled(*given))[:count]
 
     return observe
 

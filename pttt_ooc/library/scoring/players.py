@@ -22,7 +22,7 @@ from pttt_ooc.library.api.structures import index_of
 from pttt_ooc.library.questions.answers import SquareArray
 from pttt_ooc.library.questions.sampled_games import choose, draw_attempt
 from pttt_ooc.library.scoring.agent_answers import AgentTensor, Manner
-from pttt_ooc.library.scoring.agents import Member, members_of, observer, parameters_of, wants_player
+from pttt_ooc.library.scoring.agents import Member, members_of, parameters_of, wants_player
 from pttt_ooc.library.scoring.checkpoints import Answers, Checkpoint
 from pttt_ooc.library.scoring.recurrent import is_recurrent
 from pttt_ooc.pipeline.files.file_headers import SUM_TOLERANCE
@@ -107,7 +107,7 @@ def _seat(game: Game, player: int, member: Member, manner: Manner, rng: np.rando
             f"The infosets of {game.name} are not listed, so an agent that is asked for blocks of them cannot play it; "
             "give a function of (infoset, legal) or of (observation)."
         )
-    asked = AgentTensor(index_of(game), player, observer(agent), manner, np.empty(0, np.int64))
+    asked = AgentTensor(index_of(game), player, member.observe, manner, np.empty(0, np.int64))
     return _Asked(index_of(game), player, asked.at, manner.greedy, rng)
 
 

@@ -25,7 +25,7 @@ from pttt_ooc.library.api.strategy_reader import known_value, with_value
 from pttt_ooc.library.api.structures import data_directory, engine_of, index_of, is_named
 from pttt_ooc.library.eas.boards import board_of
 from pttt_ooc.library.scoring.agent_answers import AgentTensor, GreedyTensor, Manner, Report, StrategyTensor, ToldTensor
-from pttt_ooc.library.scoring.agents import Member, members_of, observer
+from pttt_ooc.library.scoring.agents import Member, members_of, members_of_both
 from pttt_ooc.library.scoring.checkpoints import Outputs
 from pttt_ooc.library.scoring.recurrent import is_recurrent, write_recurrent
 from pttt_ooc.pipeline.files.infosets import BLOCK_ROWS, default_rows, row_arrays
@@ -157,7 +157,7 @@ def score_strategies(
     memory_mb: float = math.inf,
 ) -> tuple[Score, tuple[Strategy, Strategy]]:
     """:func:`score`, and the agent's strategies, in double precision and without symmetry."""
-    members = [members_of(agent, player) for player in (0, 1)]
+    members = members_of_both(agent)
     index, engine, manner = index_of(game), engine_of(game), Manner(outputs, greedy, block, report)
     wanted = score_arrays(index, mixture=any(len(mine) > 1 for mine in members))
     arrays = arrays_for(engine, "score", _needed_bytes(index, members, block), wanted, memory_mb, data_directory())
@@ -282,7 +282,7 @@ def _write(index: Index, player: int, member: Member, manner: Manner, rows: Ints
         asked = PolicyTensor(policy_by_infoset(index.game, player, agent), index.game, player, rows)
         source = ToldTensor(asked, player, manner)
     else:
-        source, manner = AgentTensor(index, player, observer(agent), manner, rows), manner._replace(greedy=False)
+        source, manner = AgentTensor(index, player, member.observe, manner, rows), manner._replace(greedy=False)
     strategy_from_tensor(index, player, source, rows, source="The agent", into=into)
     if manner.greedy:  # after the numbers have been checked
         greedy = GreedyTensor(StrategyTensor(Strategy(index, player, into), rows))

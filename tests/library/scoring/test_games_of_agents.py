@@ -82,6 +82,18 @@ def test_a_best_response_has_no_variance():
 
 
 @pytest.mark.slow
+def test_a_match_in_which_the_opponent_leaves_its_strategy_has_no_estimate():
+    """Player 1 always attempts the last square that is left; once a mark of theirs on 2 is found, nothing is known."""
+
+    def row(infoset):
+        return np.eye(6)[max({*range(6)} - {*map(int, infoset[1::2])})]
+
+    known = ListedOpponents(pttt.Strategy.uniform(GAME, 0), pttt.Strategy.from_function(GAME, 1, row))
+    assert estimate_match(known, MatchRecord(0, (0, 5, 2, 4))).payoff == -1
+    with pytest.raises(StrategyError, match="attempts what its strategy never does, so that the match tells nothing"):
+        estimate_match(known, MatchRecord(0, (0, 2, 2, 0, 1)))
+
+
 def test_the_interval_covers_as_often_as_it_says():
     """Simulated from the exact distribution of games, 4,000 scores of 100 games each."""
     opponents = tables(GAME, 2)

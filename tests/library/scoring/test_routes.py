@@ -101,6 +101,7 @@ def test_a_policy_of_nashbench_is_asked_where_its_weights_are(monkeypatch, bound
     matrix = rng.normal(size=(2 + size_of("infostates"), SQUARES)).astype(np.float32)
     weights = put(matrix, device) if bound else jax.numpy.array(matrix)
     assert weights.committed == bound
+    monkeypatch.setattr(jax, "device_count", lambda: 2)  # with a single processor there is no question
     monkeypatch.setattr(jax, "device_put", lambda what, where=None: places.append(where) or put(what, where))
     asked = observer(lambda observation, legal_action_mask: observation @ weights + legal_action_mask)
     for player in (0, 1):
@@ -108,6 +109,26 @@ def test_a_policy_of_nashbench_is_asked_where_its_weights_are(monkeypatch, bound
         seen = np.concatenate([np.tile(np.eye(2)[player], (5, 1)), infostates], axis=1)
         assert np.abs(asked(infostates, legal, player) - (seen @ matrix + legal)).max() < 1e-5
     assert places == [device if bound else None] * 2
+
+
+def test_a_policy_of_nashbench_is_compiled_once():
+    """For both players and for the last, smaller block, which would take longer to compile for than to ask twice."""
+    jax, traced = pytest.importorskip("jax", reason="JAX is not installed"), []
+
+    def policy(observation, legal_action_mask):
+        traced.append(observation)
+        numbers = observation[2 : 2 + SQUARES] + observation[0] * np.arange(SQUARES)
+        return jax.nn.softmax(jax.numpy.where(legal_action_mask, numbers, -jax.numpy.inf))
+
+    def plain(infostates, legal, player):
+        weights = np.where(legal, np.exp(infostates[:, :SQUARES] + (1 - player) * np.arange(SQUARES)), 0)
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    found = score(GAME, policy, block=50)
+    assert len(traced) == 1
+    assert_same(found, score(GAME, plain))
+    assert_same(score(GAME, {0: policy, 1: policy}, block=50), found)
+    assert len(traced) == 2
 
 
 # ---------------------------------------------------------------------------------------------

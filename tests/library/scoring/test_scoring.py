@@ -242,6 +242,11 @@ def test_answers_that_are_no_strategy():
         (lambda p: p[:, :5], r"answered with shape \(\d+, 5\) of float64"),
         (lambda p: None, r"answered with an object of the type NoneType, not with floats of"),
         (lambda p: p * 2, "row 0 .*infoset '|': it has numbers that do not sum to 1; logits need --outputs logits"),
+        (lambda p: p * 1.002, "row 0 .*do not sum to 1"),
+        (
+            lambda p: p * (1 - 3 * np.eye(*p.shape)),
+            "row 0 .*negative numbers; logits need --outputs",
+        ),
         (lambda p: np.where(np.arange(len(p))[:, None] == 3, np.nan, p), r"row 3 .*infoset '\|2\*': it has NaN"),
         (lambda p: p @ np.ones((7, 2)), r"failed at 189 infosets of player 0: ValueError: .* \(test_scoring.py, l"),
         (lambda p: np.roll(p, 1, axis=1), "row 1 .*already been attempted, so that it must have 0"),
@@ -249,8 +254,15 @@ def test_answers_that_are_no_strategy():
     ):
         with pytest.raises(StrategyError, match=text):
             agent_strategy(GAME, 0, answering(change))
-    with pytest.raises(StrategyError, match="no finite logit on a legal square"):
-        agent_strategy(GAME, 0, answering(lambda p: p * 0 - np.inf), "logits")
+    for change, text in (
+        (lambda p: p * 0 - np.inf, "row 0 .*no finite logit on a legal square"),
+        (lambda p: np.where(p > 0, p, np.inf).cumsum(axis=0), "row 2 .*no finite logit on a legal square"),
+        (lambda p: np.where(p > 0, p, np.nan), "row 1 .*has NaN"),
+    ):
+        with pytest.raises(StrategyError, match=text):
+            agent_strategy(GAME, 0, answering(change), "logits")
+    almost = agent_strategy(GAME, 0, answering(lambda p: p * 1.0005))
+    assert np.abs(almost.probabilities - pttt.Strategy.uniform(GAME, 0).unfolded.probabilities).max() < 1e-15
     for agent, text in (
         (3, "but this is of the type int"),
         (lambda: 0, r"a function of \(\), but must be one of \(infostates, legal\)"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.site.host.match_rows import HostMatch
 from pttt_ooc.site.host.part import LARGEST_BODY
 from tests.kits.browsing import served
@@ -141,6 +142,41 @@ def test_the_sdks_client_plays_over_http(matches):
     with matches.store.database.reading() as session:
         rows = session.query(HostMatch).all()
     assert len(rows) == 7 and sum(row.refused for row in rows) > 0 and {row.owner for row in rows} == {"agent:1"}
+
+
+@pytest.mark.slow
+def test_two_of_the_sdks_clients_meet(matches):
+    """Over streamable HTTP, at the same time: one waits until the other has come, and each sees its own infoset."""
+    app = application(matches)
+    tokens = [Program(app, name).token for name in ("one", "two")]
+
+    async def play(address, player):
+        async with over_http(address, tokens[player]) as (session, got):
+            agent = Faulty(session, random.Random(player))
+            match = await agent.ask("begin_match", game=GAME, opponent="agent", player=player)
+            if player == 0:
+                assert await agent.ask("attempt", match=match["id"], square=77) is None
+            while not match["over"]:
+                if match["your_turn"]:
+                    match = await agent.ask("attempt", match=match["id"], square=agent.rng.choice(match["legal"]))
+                else:
+                    match = await agent.ask("look", match=match["id"])
+            return match, agent.told, b"".join(got)
+
+    async def meet(address):
+        return await asyncio.gather(play(address, 0), play(address, 1))
+
+    with served(app) as address:
+        (mine, told, got), (theirs, _, _) = asyncio.run(meet(address))
+    assert mine["ended"] == theirs["ended"] == "played" and mine["result"] == -theirs["result"]
+    assert len(told) == 1 and "cannot be attempted now; choose one of " in told[0]
+    assert theirs["id"].encode() not in got
+    with matches.store.database.reading() as session:
+        rows = {row.id: row for row in session.query(HostMatch)}
+    assert {*rows} == {mine["id"], theirs["id"]} and rows[mine["id"]].other == theirs["id"]
+    assert rows[mine["id"]].attempts == rows[theirs["id"]].attempts
+    history = rows[mine["id"]].history(named_game(GAME))
+    assert [history.infoset(player) for player in (0, 1)] == [mine["infoset"], theirs["infoset"]]
 
 
 @pytest.mark.slow
