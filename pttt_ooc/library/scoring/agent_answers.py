@@ -110,7 +110,7 @@ class AgentTensor:
 
 
 @kernel
-def _normalise(answers, legal, logits, out):
+def _normalise(answers: Answers, legal: NDArray[np.bool_], logits: bool, out: Answers) -> tuple[int, int]:
     """Check an agent's numbers and write probabilities to `out`: (fault or 0, the first row that has it)."""
     for i in range(len(answers)):
         total, highest = 0.0, -np.inf

@@ -287,16 +287,18 @@ def _of_nashbench(policy: Any) -> Observe:
         seats = jax.numpy.broadcast_to(seat, (len(infostates), 2))
         return many(jax.numpy.concatenate([seats, infostates], axis=1).astype(np.float32), legal)
 
-    compiled, devices, most = jax.jit(ask), None, 0
+    compiled, most = jax.jit(ask), 0
+    devices: list[Any] | None = None
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
         nonlocal devices, most
         seat, count = np.eye(2, dtype=np.bool_)[player], len(legal)
         if devices is None:
             # Weights that are bound to a device take a computation there unless it is compiled: then its inputs do.
-            several = jax.device_count() > 1 or jax.default_backend() != "cpu"
-            first = ask(infostates[:1], legal[:1], seat) if several else None
-            devices = [*first.devices()] if getattr(first, "committed", False) else []
+            devices = []
+            if jax.device_count() > 1 or jax.default_backend() != "cpu":
+                first = ask(infostates[:1], legal[:1], seat)
+                devices = [*first.devices()] if getattr(first, "committed", False) else []
         most = max(most, count)
         if count < most:  # the last block: to compile for its size would take longer than to ask for some rows again
             infostates, legal = (np.resize(one, (most, one.shape[1])) for one in (infostates, legal))

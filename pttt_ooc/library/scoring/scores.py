@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -228,7 +229,7 @@ def agent_strategy(
     return _strategy(engine, player, members, Manner(outputs, greedy, block, report), arrays)
 
 
-def _needed_bytes(index: Index, members: list[list[Member]], block: int) -> dict[str, int]:
+def _needed_bytes(index: Index, members: Sequence[list[Member]], block: int) -> dict[str, int]:
     """Bytes in memory besides the arrays, by purpose: blocks, and agents that were given as strategies."""
     size, squares = board_of(index.game).infostate_size, index.game.squares
     asked = size * (1 + 4) + squares * (2 + 4 * 8)  # infostates, also as float32; legal squares; steps of the answers

@@ -127,6 +127,11 @@ def test_the_interval_is_students():
     for one in (scored.payoff_0, scored.payoff_1, scored.plain_payoff_0, scored.plain_payoff_1):
         assert one.high - one.mean == pytest.approx(2.262157 * one.standard_error, rel=1e-6)
         assert one.mean - one.low == pytest.approx(2.262157 * one.standard_error, rel=1e-6)
+    # So many games make an interval of plain averages as narrow, and one less does not.
+    rng = random.Random(1)
+    lucky = score_by_games(strategies(GAME, tables(GAME, 3)), lambda infoset, legal: rng.choice(legal), 20)
+    errors = [lucky.plain_loss.standard_error * math.sqrt(20 / (lucky.plain_games - less)) for less in (0, 1)]
+    assert errors[0] <= lucky.loss.standard_error < errors[1]
     # Two samples of sizes 2 and 3, with variances 1/2 and 4: Welch's degrees of freedom are between two of a table.
     both = aivat.estimate_loss([1.0, 2.0], [0.0, 2.0, 4.0])
     freedom = (0.25 + 4 / 3) ** 2 / (0.25**2 / 1 + (4 / 3) ** 2 / 2)

@@ -168,9 +168,16 @@ def test_losses_illegal_attempts_and_beliefs_are_told():
     best = score_by_games(plans, lambda infoset, legal, player: (legal[0], known[player, infoset]), 60, seed=1)
     assert best.illegal == 0 and best.calibration.excess == pytest.approx(0, abs=1e-24)
     assert best.calibration.brier == pytest.approx(best.calibration.exact_brier, abs=1e-12)
+    # Who answers only with illegal squares is asked ten times.
+    asked.clear()
+    with pytest.raises(StrategyError, match="it was asked 10 times"):
+        play_matches(plans, lambda infoset, legal: asked.append(infoset) or 9, 20)
+    assert asked == ["|"] * 10
     # One attempt, by hand: at the first infoset of player 0, one of six squares; the opponent has no mark.
     [first, *_] = judge_match(plans, MatchRecord(0, judged[0].match.squares, beliefs=([0.1] * 6,)))
     assert (first.infoset, first.brier, first.exact_brier, first.excess) == pytest.approx(("|", 0.01, 0.0, 0.01))
+    [first, *_] = judge_match(plans, MatchRecord(0, judged[0].match.squares, beliefs=([1, 0, 0, 0, 0, 0],)))
+    assert first.brier == pytest.approx(1 / 6), "certainty is a belief, too"
 
 
 def test_a_match_that_is_given_up_is_lost_from_there_on():
@@ -179,6 +186,10 @@ def test_a_match_that_is_given_up_is_lost_from_there_on():
     [attempt] = given_up.attempts
     assert given_up.payoff == -1 and attempt.square is None and attempt.illegal == 2
     assert given_up.estimate == pytest.approx(-1) and attempt.loss == pytest.approx(plans.value(0, "|") + 1)
+    both = [MatchRecord(0, (), resigned=True), MatchRecord(1, (0,), resigned=True)]
+    found = score_matches(plans, 10 * both)
+    assert (found.loss.mean, found.plain_loss.mean, found.lossy_games) == (pytest.approx(1), 1, 20)
+    assert (found.attempts, found.inexact_attempts, found.plain_games) == (0, 0, None)
     for squares, resigned, problem in (
         ((0,), False, "is not over after 1 attempts"),
         ((0, 0), False, "is not over after 2"),
