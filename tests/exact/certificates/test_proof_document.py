@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from docs.make.certificates import sizes
+from docs.make.certificates import AN_HOUR, sizes
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES
 from tests.kits.damaged_certificates import DAMAGED, NAME, zips
 from tests.kits.verify_program import PROOF, text_of
@@ -18,7 +18,10 @@ def test_the_table_says_what_is_in_the_certificates():
     section = DOCUMENT.partition("\n## Proven values\n")[2].partition("\n## ")[0]
     rows = [line.strip("| ").split(" | ") for line in section.splitlines() if re.match(r"\| `[\w-]+`", line)]
     assert {row[0].strip("`") for row in rows} == set(EXACT_VALUES)
-    for name, value, digits, infosets, support, size, *_ in rows:
+    assert {row[0].strip("`"): row[-1] for row in rows} == {
+        name: "program" if name in AN_HOUR else "theorem" for name in EXACT_VALUES
+    }
+    for name, value, digits, infosets, support, size, _ in rows:
         path = PROOF / f"{name.strip('`')}.txt.gz"
         assert Fraction(value.replace(" ", "")) == EXACT_VALUES[name.strip("`")], name
         assert int(digits) == len(str(EXACT_VALUES[name.strip("`")].denominator)), name
