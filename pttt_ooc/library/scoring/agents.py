@@ -287,11 +287,11 @@ def _of_nashbench(policy: Any) -> Observe:
         seats = jax.numpy.broadcast_to(seat, (len(infostates), 2))
         return many(jax.numpy.concatenate([seats, infostates], axis=1).astype(np.float32), legal)
 
-    compiled, most = jax.jit(ask), 0
+    compiled, sizes = jax.jit(ask), {0}
     devices: list[Any] | None = None
 
     def observe(infostates: NDArray[np.bool_], legal: NDArray[np.bool_], player: int) -> Answers:
-        nonlocal devices, most
+        nonlocal devices
         seat, count = np.eye(2, dtype=np.bool_)[player], len(legal)
         if devices is None:
             # Weights that are bound to a device take a computation there unless it is compiled: then its inputs do.
@@ -299,9 +299,11 @@ def _of_nashbench(policy: Any) -> Observe:
             if jax.device_count() > 1 or jax.default_backend() != "cpu":
                 first = ask(infostates[:1], legal[:1], seat)
                 devices = [*first.devices()] if getattr(first, "committed", False) else []
-        most = max(most, count)
-        if count < most:  # the last block: to compile for its size would take longer than to ask for some rows again
+        most = max(sizes)
+        if count < most and count not in sizes:
+            # To compile for the size of a last block takes longer than to ask for some rows again; not if it comes again.
             infostates, legal = (np.resize(one, (most, one.shape[1])) for one in (infostates, legal))
+        sizes.add(count)
         given = jax.device_put((infostates, legal, seat), devices[0] if len(devices) == 1 else None)
         return np.asarray(compiled(*given))[:count]
 

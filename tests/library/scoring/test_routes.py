@@ -129,6 +129,11 @@ def test_a_policy_of_nashbench_is_compiled_once():
     assert_same(found, score(GAME, plain))
     assert_same(score(GAME, {0: policy, 1: policy}, block=50), found)
     assert len(traced) == 2
+    # Who is asked for one infoset after another does not compute a whole block for each.
+    ask, infostates = observer(policy), np.zeros((50, size_of("infostates")), np.bool_)
+    for count, times in ((50, 3), (1, 3), (1, 4), (1, 4), (7, 4)):
+        rows = infostates[:count], np.ones((count, SQUARES), np.bool_), 0
+        assert np.abs(ask(*rows) - plain(*rows)).max() < 1e-6 and len(traced) == times
 
 
 # ---------------------------------------------------------------------------------------------
