@@ -301,7 +301,7 @@ def _of_nashbench(policy: Any) -> Observe:
                 devices = [*first.devices()] if getattr(first, "committed", False) else []
         most = max(sizes)
         if count < most and count not in sizes:
-            # To compile for the size of a last block takes longer than to ask for some rows again; not if it comes again.
+            # To compile for a last block takes longer than to ask for some rows again, unless its size comes again.
             infostates, legal = (np.resize(one, (most, one.shape[1])) for one in (infostates, legal))
         sizes.add(count)
         given = jax.device_put((infostates, legal, seat), devices[0] if len(devices) == 1 else None)
