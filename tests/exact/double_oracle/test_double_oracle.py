@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pttt_ooc
+from docs.make.certificates import AN_HOUR
 from pttt_ooc.exact.double_oracle import oracle as oracle_module
 from pttt_ooc.exact.double_oracle.lazy_response import Responder
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle, Solver
@@ -26,7 +27,6 @@ EXACT = {
     "dark-hex-3x3-abrupt": 0.384434399724437,
     "dark-hex-3x3-classical": 1.0,
 }
-MINUTES = {"pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt"}
 
 
 @pytest.mark.long_but("2x2", "2x3k2", "3x2k2", "after-1-4", "dark-hex-2x3-classical")
@@ -69,7 +69,7 @@ def test_the_transposed_board_has_the_same_value(games):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(EXACT_VALUES.keys() - MINUTES))
+@pytest.mark.parametrize("name", sorted(EXACT_VALUES.keys() - {*AN_HOUR}))
 def test_all_values_that_are_proven_are_found(name):
     last, value = solved(name).last, EXACT.get(name, float(EXACT_VALUES[name]))
     assert last.nashconv < 1e-12 and last.number < 100
