@@ -6,7 +6,7 @@ first round on.
 
 While the interval is wide, regret matching solves the restricted game.  Then linear programs take over.  A small
 restricted game is pruned before: what the averages do not use is left out, best responses bring back what is missing,
-and programs end at vertices.  A large one is solved from inside of its optimal face, where best responses find less.
+and programs end at vertices.  A large one is solved near the averages, where best responses find least.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from pttt_ooc.exact.double_oracle.lazy_response import Responder, Response, allo
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory
 from pttt_ooc.exact.double_oracle.response_search import ResponseSearch, SubtreeRunner, ThreadRunner, load_kernels
 from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
-from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, inside_plans
+from pttt_ooc.exact.double_oracle.restricted_interior import inside_plans
 from pttt_ooc.exact.double_oracle.restricted_matching import Floats, Matching
+from pttt_ooc.exact.double_oracle.restricted_nearby import nearby_plans
 from pttt_ooc.exact.double_oracle.restricted_program import TOLERANCE, CheckedProgram, Program, RestrictedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import (
@@ -49,8 +50,8 @@ DEAR, DEAR_FROM, DEAR_ROUNDS = 40_000, 2e-5, 24
 """A program for more than `DEAR` sequences takes long.  It takes over from the width `DEAR_FROM`, or if the interval
 has not been halved in `DEAR_ROUNDS` rounds below :data:`PROGRAMS_FROM`."""
 
-INSIDE_FROM = 100_000
-"""A restricted game with more sequences is solved from inside of its optimal face."""
+NEARBY_FROM = 100_000
+"""A restricted game with more sequences is solved near the averages of regret matching."""
 
 EXACT = 1e-12
 """A gap of this size is only rounding."""
@@ -63,7 +64,9 @@ LARGE, MOSTLY_UNPLAYED, GROWN = 20_000, 3, 1.3
 others; after that, the limit is `GROWN` times the size that it had."""
 
 _PART = 0.3  # of the interval: the gap that matching may leave
-_MOST, _MOST_DEAR, _MOST_INSIDE = 200, 600, 4000  # its iterations; fewer take longer where programs take minutes
+_MOST, _MOST_DEAR, _MOST_LARGE = 200, 600, 4000  # its iterations; fewer take longer where programs take minutes
+_MOST_NEARBY = 1000  # before programs for plans near their averages
+_DISTANCE, _FURTHER, _FURTHEST = 2.5, 10, 250  # of these plans, in units of the averages' gap
 _LEAST = 1e-14  # reach that counts as none
 _LEAST_CHANCE = 1e-3  # of an action that survives pruning
 
@@ -71,14 +74,14 @@ _LEAST_CHANCE = 1e-3  # of an action that survives pruning
 class Solver(StrEnum):
     """What solves the restricted game.
 
-    A small game goes on from `MATCHING` to `VERTICES`.  A large one goes on to `INSIDE`, and from there to the next
-    one whenever responses have nothing new and gain something.  Where an interior point method fails, `VERTICES`
-    follow.
+    A small game goes on from `MATCHING` to `VERTICES`.  A large one goes on to `NEARBY`, further and further away from
+    the averages, and from there to the next one whenever responses have nothing new and gain something.  Where an
+    interior point method fails, `VERTICES` follow.
     """
 
     MATCHING = "regret matching"
-    INSIDE = "interior point method"
-    FACE = "interior point method, then projected, not trimmed"
+    NEARBY = "interior point method near the averages, then projected"
+    FACE = "interior point method, then projected"
     WHOLE_FACE = "the same without presolve"
     VERTICES = "simplex method"
 
@@ -193,6 +196,7 @@ class DoubleOracle:
         self._runner = runner or ThreadRunner(self._responders, threads)
         self._large = LARGE
         self._solver, self._best = Solver.MATCHING, self.plans
+        self._distance = _DISTANCE
         self._halved = 2 * PROGRAMS_FROM, 0  # the width when it was last halved, and the round
         self.last: Round | None = None
 
@@ -227,8 +231,8 @@ class DoubleOracle:
             behave(plan, own, least)
         middle = time.perf_counter()
         sequences = int(self.plans[0].counts[1]), int(self.plans[1].counts[1])
-        if self._solver is not Solver.VERTICES:
-            self._drop_unplayed(earlier is Solver.MATCHING and self.is_inside)
+        if self._solver is Solver.MATCHING:
+            self._drop_unplayed()
         # Best responses in the whole game, whose actions are allowed from now on.
         played = played_part(self.rules, 0, self.plans[0]), played_part(self.rules, 1, self.plans[1])
         first, second = self._responses(played)
@@ -283,8 +287,11 @@ class DoubleOracle:
             width = before.best_upper - before.best_lower  # plans of one round may be far worse than the best ones
             if before.added and (width > DEAR_FROM if dear else before.nashconv > PROGRAMS_FROM):
                 return Solver.MATCHING
-            return Solver.INSIDE if size > INSIDE_FROM else Solver.VERTICES
+            return Solver.NEARBY if size > NEARBY_FROM else Solver.VERTICES
         if before.added or self._solver is Solver.VERTICES:
+            return self._solver
+        if self._solver is Solver.NEARBY and not before.exact and self._distance < _FURTHEST:
+            self._distance *= _FURTHER  # no equilibrium of the restricted game is as near
             return self._solver
         solvers = list(Solver)
         return solvers[solvers.index(self._solver) + 1]
@@ -292,20 +299,22 @@ class DoubleOracle:
     def _solve(self, won: WonHistories, width: float) -> tuple[Sequence[Floats], float, bool]:
         """Solve the restricted game: both plans, the reach up to which they are trimmed, and whether they are exact."""
         if self._solver is Solver.MATCHING:
-            large = sum(int(plan.counts[1]) for plan in self.plans) > INSIDE_FROM
-            most = _MOST if width > PROGRAMS_FROM else _MOST_INSIDE if large else _MOST_DEAR
+            large = sum(int(plan.counts[1]) for plan in self.plans) > NEARBY_FROM
+            most = _MOST if width > PROGRAMS_FROM else _MOST_LARGE if large else _MOST_DEAR
             reach, _ = self._matching.solve(self.plans, won, _PART * width, most)
             return reach, max(_LEAST, TRIMMED * width), False
         if self._solver is Solver.VERTICES:
             return self._program.exact_plans(self.plans, won), _LEAST, True
-        least = TRIMMED * width if self._solver is Solver.INSIDE else 0.0
-        presolve, project = self._solver is not Solver.WHOLE_FACE, least <= NOISE
         try:
-            inside = inside_plans(self.plans, won, presolve, project)
+            if self._solver is Solver.NEARBY:
+                averages, _ = self._matching.solve(self.plans, won, 0.0, _MOST_NEARBY)
+                inside = nearby_plans(self.plans, won, averages, self._distance)
+            else:
+                inside = inside_plans(self.plans, won, self._solver is Solver.FACE)
         except UnsolvedError:
             self._solver = Solver.VERTICES
             return self._solve(won, width)
-        return inside.reach, max(least, _LEAST), inside.loss <= EXACT and project
+        return inside.reach, _LEAST, inside.loss <= EXACT
 
     def _join_best(self, gap: float) -> None:
         """End with the best plans of all rounds if they lose at most `gap`, each of a round of its own.
@@ -345,7 +354,9 @@ class DoubleOracle:
     def state(self) -> Arrays:
         """All that the next rounds depend on, in arrays by name."""
         arrays = pack_fields("histories", self._histories.state()) | pack_fields("matching", self._matching.state())
-        arrays |= pack_fields("sizes", {"large": self._large, "halved": self._halved, "solver": self._solver})
+        arrays |= pack_fields(
+            "sizes", {"large": self._large, "distance": self._distance, "halved": self._halved, "solver": self._solver}
+        )
         for player, plan in enumerate(self.plans):
             arrays |= pack_fields(f"plans/{player}", trim_plan(plan)._asdict())
             arrays |= pack_fields(f"best/{player}", trim_plan(self._best[player])._asdict())
@@ -363,7 +374,7 @@ class DoubleOracle:
         self._histories.restore(unpack_fields("histories", arrays))
         self._matching.restore(unpack_fields("matching", arrays))
         sizes = unpack_fields("sizes", arrays)
-        self._large, (width, number) = sizes["large"], sizes["halved"]
+        self._large, self._distance, (width, number) = sizes["large"], sizes["distance"], sizes["halved"]
         self._halved, self._solver = (width, number), Solver(sizes["solver"])
         self.plans, self._best = (
             (SparsePlan(**unpack_fields(f"{name}/0", arrays)), SparsePlan(**unpack_fields(f"{name}/1", arrays)))
@@ -385,17 +396,16 @@ class DoubleOracle:
     @property
     def is_inside(self) -> bool:
         """Whether the last plans are inside of the optimal face of the restricted game, and no vertex."""
-        return self._solver in (Solver.INSIDE, Solver.FACE, Solver.WHOLE_FACE)
+        return self._solver in (Solver.NEARBY, Solver.FACE, Solver.WHOLE_FACE)
 
-    def _drop_unplayed(self, first_inside: bool) -> None:
+    def _drop_unplayed(self) -> None:
         """Leave out what plans do not play, if that is most of a large restricted game; responses may bring it back.
 
-        The game has to be larger each time, so this ends.  The first plans from inside play all that matters, so what
-        they leave out goes, however much it is: each of the programs that follow takes a fraction of the time.
+        The game has to be larger each time, so this ends.
         """
         size = sum(int(plan.counts[1]) for plan in self.plans)
         played = sum(int((plan.chances[: plan.counts[1]] > 0).sum()) for plan in self.plans)
-        if size <= (LARGE if first_inside else max(self._large, MOSTLY_UNPLAYED * played)):
+        if size <= max(self._large, MOSTLY_UNPLAYED * played):
             return
         self._large = int(GROWN * size)
         self._keep_likely(PLAYED)

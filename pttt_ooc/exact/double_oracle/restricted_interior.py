@@ -47,16 +47,14 @@ class InsidePlans(NamedTuple):
     loss: float
 
 
-def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True, project: bool = True) -> InsidePlans:
-    """Plans inside of the optimal face of a restricted game.
+def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True) -> InsidePlans:
+    """Plans inside of the optimal face of a restricted game, projected onto it if they are not exact to rounding.
 
     Parameters
     ----------
     presolve
         Whether HiGHS makes the program smaller first.  That is several times as fast, but some sequences that could
         have reach get none.
-    project
-        Whether plans that are not exact to rounding are projected onto the face.
 
     Raises
     ------
@@ -65,7 +63,7 @@ def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True, project
     """
     program, found, face = face_of(plans, won, presolve)
     best = InsidePlans(face.clean_reach, gap(plans, won, face.clean_reach))
-    if not project or best.loss <= ROUNDING:
+    if best.loss <= ROUNDING:
         return best
     first, second = _project(program, found, face)
     # A plan's loss does not depend on the other plan, so one may be projected where the other is not.
@@ -126,14 +124,14 @@ def _project(program: Program, found: Inside, face: Face) -> tuple[Floats, Float
     matrix = sparse.csc_array((program.entries, program.rows, program.starts), shape=(height, width)).tocsr()
     rows = np.append(np.ones(flows, np.bool_), face.tight[1])
     columns = np.append(face.tight[0], np.ones(width - sequences, np.bool_))
-    first = _nearest_plan(
+    first = nearest_plan(
         matrix[rows],
         program.upper[rows],
         found.values,
         np.append(face.played[0], np.zeros(width - sequences, np.bool_)),
         np.arange(width) < sequences,
     )
-    second = _nearest_plan(
+    second = nearest_plan(
         matrix[:, columns].T.tocsr(),
         program.costs[columns],
         found.multipliers,
@@ -143,10 +141,21 @@ def _project(program: Program, found: Inside, face: Face) -> tuple[Floats, Float
     return first[:sequences], second[flows:]
 
 
-def _nearest_plan(matrix: Any, amounts: Floats, start: Floats, played: Bools, is_reach: Bools) -> Floats:
+def nearest_plan(matrix: Any, amounts: Floats, start: Floats, played: Bools, is_reach: Bools) -> Floats:
     """The solution of ``matrix @ x = amounts`` that is nearest to `start`, where only what is played has reach.
 
-    What comes out negative is played no more, as often as needed.
+    What comes out negative is played no more, as often as needed; what stays negative to the end is returned so.
+
+    Parameters
+    ----------
+    matrix : sparse (rows, columns)
+        The equations of a face.
+    amounts : float64 (rows,)
+        What they are equal to.
+    start : float64 (columns,)
+        Reach, and values of infosets.
+    played, is_reach : bool (columns,)
+        Which reach is not 0, and which columns are reach.
     """
     units = np.where(is_reach, start, _FREE)
     for _ in range(_MOST_PROJECTIONS):

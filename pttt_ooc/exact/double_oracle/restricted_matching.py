@@ -57,14 +57,32 @@ class Matching:
 
 def gap(plans: Plans, won: WonHistories, reach: tuple[Floats, Floats]) -> float:
     """What both players together can gain against two plans within the restricted game."""
-    total = 0.0
-    for player, plan in enumerate(plans):
-        starts, listed = _by_infosets(plan)
-        side = (starts, listed, plan.before, np.zeros((2, 0)), np.zeros((4, len(listed))))
-        own, other, sign = (won.first, won.second, 1.0) if player == 0 else (won.second, won.first, -1.0)
-        total += _gradient(own, other, won.payoffs, sign, reach[1 - player], side[4][_VALUES])
-        total += _best(side)
-    return total
+    return sum(action_values(plans, won, player, reach[1 - player])[2] for player in (0, 1))
+
+
+def action_values(plans: Plans, won: WonHistories, player: int, reach: Floats) -> tuple[Floats, Floats, float]:
+    """What a player's actions get against a plan of the other if the best actions of the restricted game follow.
+
+    Parameters
+    ----------
+    reach : float64
+        Of the other player's sequences.
+
+    Returns
+    -------
+    values, bests, whole
+        Of sequences, and of infosets the highest one, float64 (sequences,) and (infosets,): counterfactual values,
+        0 at infosets without an action.  And the value of the best response.
+    """
+    starts, listed = _by_infosets(plans[player])
+    side = (starts, listed, plans[player].before, np.zeros((2, 0)), np.zeros((4, len(listed))))
+    own, other, sign = (won.first, won.second, 1.0) if player == 0 else (won.second, won.first, -1.0)
+    whole = _gradient(own, other, won.payoffs, sign, reach, side[4][_VALUES]) + _best(side)
+    values, bests = side[4][_VALUES], np.zeros(len(starts) - 1)
+    used = starts[:-1] < starts[1:]
+    if used.any():
+        bests[used] = np.maximum.reduceat(values[listed], starts[:-1][used])
+    return values, bests, float(whole)
 
 
 def _by_infosets(plan: SparsePlan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

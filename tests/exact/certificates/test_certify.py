@@ -69,7 +69,7 @@ def test_boards_of_more_than_ten_squares_get_certificates(name, transposed, pttt
 def test_what_is_free_inside_of_a_face_is_told(pttt, monkeypatch):
     found = pttt("certify", "--game", GAME, "--json").json
     assert "dimensions" not in found and "free" not in found, "a vertex says nothing about its face"
-    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    monkeypatch.setattr(oracle_module, "NEARBY_FROM", 0)
     done = pttt("certify", "--game", "mini-2x3k3-abrupt", "-o", "inside.txt.gz", "--json").json
     assert done["exact"] and all(
         0 < dimension < free for dimension, free in zip(done["dimensions"], done["free"], strict=True)

@@ -312,7 +312,7 @@ def test_the_exact_simplex_of_glpk_gives_the_value(name):
 def test_an_equilibrium_inside_has_the_same_value_in_fractions(name, monkeypatch):
     """It plays more than a vertex, and best responses in integers gain nothing."""
     vertex = exact_equilibrium(named_game(name), solved(name).plans)
-    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    monkeypatch.setattr(oracle_module, "NEARBY_FROM", 0)
     oracle, steps = DoubleOracle(named_game(name)), []
     list(oracle.rounds())
     assert oracle.is_inside
@@ -348,7 +348,7 @@ def assert_free_as_plain_fractions_say(plans, won, free):
 
 
 def test_a_wrong_face_is_refused_and_presolve_is_left_out(monkeypatch):
-    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    monkeypatch.setattr(oracle_module, "NEARBY_FROM", 0)
     oracle, asked, of_game = DoubleOracle(named_game("mini-2x3k3-abrupt")), [], equilibrium.face_of
     list(oracle.rounds())
 

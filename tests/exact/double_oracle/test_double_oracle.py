@@ -83,7 +83,7 @@ def test_all_values_that_are_proven_are_found(name):
         (1e-3, 3e-5, 60_000, Solver.MATCHING),
         (1e-4, 1e-4, 60_000, Solver.MATCHING),
         (1e-4, 1e-4, 160_000, Solver.MATCHING),
-        (1e-4, 1e-5, 160_000, Solver.INSIDE),
+        (1e-4, 1e-5, 160_000, Solver.NEARBY),
     ],
 )
 def test_the_width_of_the_interval_decides_when_dear_programs_begin(gap, width, size, solver):

@@ -12,7 +12,7 @@ from pttt_ooc.exact.double_oracle import oracle as oracle_module
 from pttt_ooc.exact.double_oracle import restricted_interior
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle, Solver
 from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder
-from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, inside_plans
+from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, InsidePlans, face_of, inside_plans
 from pttt_ooc.exact.double_oracle.restricted_matching import gap
 from pttt_ooc.exact.double_oracle.restricted_program import RestrictedProgram
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
@@ -27,7 +27,7 @@ NAME = "mini-2x3k3-abrupt"
 @pytest.fixture
 def large(monkeypatch):
     """Every restricted game counts as large."""
-    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    monkeypatch.setattr(oracle_module, "NEARBY_FROM", 0)
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +66,23 @@ def add_noise(monkeypatch):
     return add
 
 
+def rough_plans(restricted):
+    """The plans before any projection."""
+    reach = face_of(*restricted)[2].clean_reach
+    return InsidePlans(reach, gap(*restricted, reach))
+
+
 @pytest.mark.parametrize("size", [1e-7, 1e-6])
 def test_the_projection_takes_away_what_a_tolerance_leaves(restricted, add_noise, size):
     add_noise(size)
-    rough, exact = inside_plans(*restricted, project=False), inside_plans(*restricted)
+    rough, exact = rough_plans(restricted), inside_plans(*restricted)
     assert rough.loss > size / 100 and abs(exact.loss) <= ROUNDING
     for before, after in zip(rough.reach, exact.reach, strict=True):
         np.testing.assert_allclose(after, before, rtol=1e3 * size)  # the nearest ones, each in units of itself
 
 
 def test_a_projection_that_makes_reach_negative_is_not_taken(restricted, monkeypatch):
-    rough = inside_plans(*restricted, project=False)
+    rough = rough_plans(restricted)
     monkeypatch.setattr(restricted_interior, "ROUNDING", -1.0)
     monkeypatch.setattr(restricted_interior, "_project", lambda *of: (rough.reach[0] - 1e-9, rough.reach[1]))
     kept = inside_plans(*restricted)
@@ -110,7 +116,7 @@ def test_reach_that_the_projection_makes_negative_is_left_out():
         matrix, np.array([1.0, 0, 0]), start, np.where(is_reach, start, restricted_interior._FREE)
     )
     assert nearest.min() < -1e-9
-    found = restricted_interior._nearest_plan(matrix, np.array([1.0, 0, 0]), start, is_reach, is_reach)
+    found = restricted_interior.nearest_plan(matrix, np.array([1.0, 0, 0]), start, is_reach, is_reach)
     np.testing.assert_allclose(found, [0.25, 0.75, 0, 0, 0], rtol=1e-15, atol=1e-24)
     assert found.min() >= 0
 
@@ -126,11 +132,11 @@ def test_a_large_game_is_solved_from_inside_in_fewer_rounds(large, monkeypatch, 
         return oracle, rounds
 
     inside, rounds = ended()
-    assert inside._solver is Solver.INSIDE and rounds[-1].lower == pytest.approx(17 / 72, abs=1e-12)
+    assert inside.is_inside and rounds[-1].lower == pytest.approx(17 / 72, abs=1e-12)
     assert_proven_by_brute_force(inside)
-    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 1e9)
+    monkeypatch.setattr(oracle_module, "NEARBY_FROM", 1e9)
     assert len(ended()[1]) > len(rounds)
-    monkeypatch.setattr(oracle_module, "INSIDE_FROM", 0)
+    monkeypatch.setattr(oracle_module, "NEARBY_FROM", 0)
     threaded, _ = ended(threads=2)
     while True:
         resumed = DoubleOracle(named_game(NAME))
@@ -154,23 +160,11 @@ def test_what_a_large_game_does_not_play_is_dropped(large, monkeypatch):
     for _ in range(12):
         oracle.round()
     monkeypatch.setattr(oracle_module, "MOSTLY_UNPLAYED", 1)
-    oracle._large, oracle._solver = 0, Solver.INSIDE
+    oracle._large, oracle._solver = 0, Solver.MATCHING
+    monkeypatch.setattr(oracle_module, "PROGRAMS_FROM", 0.0)
     first, second = oracle.round(), oracle.round()
     assert sum(second.sequences) < sum(first.sequences), "regrets are not kept, and not missed"
     assert list(oracle.rounds())[-1].lower == pytest.approx(17 / 72, abs=1e-12)
-
-
-def test_the_first_plans_from_inside_drop_what_they_do_not_play(large, monkeypatch):
-    """Once, however much it is; later rounds keep what they do not play."""
-    for name, number in (("LARGE", 0), ("MOSTLY_UNPLAYED", 1e9), ("PROGRAMS_FROM", 0.1)):
-        monkeypatch.setattr(oracle_module, name, number)
-    oracle = DoubleOracle(named_game(NAME))
-    rounds = list(oracle.rounds())
-    first = next(k for k, each in enumerate(rounds) if each.nashconv <= 0.1) + 1
-    sizes, played = ([sum(getattr(each, name)) for each in rounds] for name in ("sequences", "support"))
-    assert sizes[first] > played[first] and sizes[first + 1] == played[first] + rounds[first].added
-    assert sizes[first + 1 :] == sorted(sizes[first + 1 :]) and sizes[-1] > played[-1]
-    assert rounds[-1].lower == pytest.approx(17 / 72, abs=1e-12)
 
 
 def test_rounds_end_when_the_best_plans_of_all_rounds_leave_a_gap():
@@ -192,11 +186,11 @@ def test_the_best_plans_of_two_rounds_are_an_equilibrium(large):
     sizes = [plan.counts.tolist() for plan in oracle.plans]
     for plan in oracle.plans:  # as if this round's pair were another one
         plan.chances[:] = 0
-    oracle.last = replace(last, lower=last.lower - 0.1, upper=last.upper + 0.1)
+    oracle.last = replace(last, lower=last.lower - 0.1, upper=last.upper + 0.1, added=1)
     oracle._join_best(oracle_module.EXACT)
-    assert oracle.last == last and [plan.counts.tolist() for plan in oracle.plans] == sizes
+    assert oracle.last == replace(last, added=1) and [plan.counts.tolist() for plan in oracle.plans] == sizes
     assert_proven_by_brute_force(oracle)
-    oracle.last = replace(last, lower=last.lower - 0.1, best_lower=last.lower - 0.1)
+    oracle.last = replace(last, lower=last.lower - 0.1, best_lower=last.lower - 0.1, added=1)
     oracle._join_best(oracle_module.EXACT)
     assert oracle.last.lower < last.lower, "the best interval is wide"
 
@@ -205,17 +199,22 @@ def test_the_best_plans_of_two_rounds_are_an_equilibrium(large):
 def test_where_interior_points_do_not_end_vertices_follow(large, monkeypatch, failure):
     asked, inside = [], oracle_module.inside_plans
 
-    def fail(plans, won, presolve, project):
-        asked.append((presolve, project))
+    def leave(plans, won, averages, distance):
+        asked.append(distance)
+        return InsidePlans((averages[0] + 1e-3, averages[1] + 1e-3), 1e-3)
+
+    def fail(plans, won, presolve):
+        asked.append(presolve)
         if failure == "error":
             raise UnsolvedError("no")
-        found = inside(plans, won, presolve, project)
+        found = inside(plans, won, presolve)
         even = [np.full(len(own), 1e-3) for own in found.reach]
         return found._replace(reach=(found.reach[0] + even[0], found.reach[1] + even[1]), loss=1e-3)
 
+    monkeypatch.setattr(oracle_module, "nearby_plans", leave)
     monkeypatch.setattr(oracle_module, "inside_plans", fail)
     oracle = DoubleOracle(named_game(NAME))
     last = list(oracle.rounds())[-1]
     assert oracle._solver is Solver.VERTICES and last.settled and last.lower == pytest.approx(17 / 72, abs=1e-12)
-    ways = [(True, False), (True, True), (False, True)]
-    assert list(dict.fromkeys(asked)) == (ways[:1] if failure == "error" else ways)
+    ways = [2.5, 25.0, 250.0, True, False]
+    assert list(dict.fromkeys(asked)) == (ways[:4] if failure == "error" else ways)

@@ -1,0 +1,129 @@
+"""Equilibria of a restricted game near the averages of regret matching.
+
+All earlier best responses have shaped these averages, so the whole game exploits them by hardly more than the
+restricted game does.  A vertex of the optimal face, or its centre, is far away from them, and there best responses find
+much more.  So each player's plan is improved on its own, by a linear program for its *change*: no reach changes by more
+than a small distance, and the change is measured in that distance.  Scaled so, the tolerance of the interior point
+method is a small part of the distance, and not of a payoff (Gleixner, Steffy, Wolter 2016 refine programs in this way).
+
+What both plans play after that says which face they are near, and a projection onto it makes them exact to rounding,
+see :mod:`.restricted_interior`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pttt_ooc.cfr.solving.highs_solver import ColumnProgram, solve_inside
+from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
+from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, InsidePlans, nearest_plan
+from pttt_ooc.exact.double_oracle.restricted_matching import action_values, gap
+from pttt_ooc.exact.double_oracle.sequence_form import SequenceForm, sequence_form
+
+Floats = NDArray[np.float64]
+Pair = tuple[Floats, Floats]
+
+_GROWTH = 100.0  # a reach grows by this factor at most: what is hardly played is noise
+_LEAST = 1e-12  # of an average that may change
+_MISS = 1e-12  # the most that flows of a projected plan may miss
+
+
+def nearby_plans(plans: Plans, won: WonHistories, averages: Sequence[Floats], distance: float) -> InsidePlans:
+    """Plans near the averages of regret matching that lose less within the restricted game, down to rounding.
+
+    Parameters
+    ----------
+    averages
+        The reach of each player's sequences.
+    distance
+        The most by which a reach changes, in units of the averages' gap.
+
+    Raises
+    ------
+    UnsolvedError
+        If HiGHS does not solve a program.
+    """
+    first, second = averages
+    best = InsidePlans((first, second), gap(plans, won, (first, second)))
+    if best.loss <= ROUNDING:
+        return best
+    most = distance * best.loss
+    forms = sequence_form(plans, won, 0), sequence_form(plans, won, 1)
+    improved = tuple(_improve(plans, won, forms[p], p, averages[p], most) for p in (0, 1))
+    near = improved[0], improved[1]
+    projected = _project(plans, won, forms, near)
+    # A plan's loss does not depend on the other plan, so one may be projected where the other is not.
+    for pair in (near, projected, (projected[0], near[1]), (near[0], projected[1])):
+        if (loss := gap(plans, won, pair)) < best.loss:
+            best = InsidePlans(pair, loss)
+    return best
+
+
+def _improve(
+    plans: Plans, won: WonHistories, form: SequenceForm, player: int, reach: Floats, distance: float
+) -> Floats:
+    """The player's plan that guarantees most within a distance."""
+    flows, sequences = form.flows, form.sequences
+    height, width = form.matrix.shape
+    start = np.append(1.0, reach)
+    # The change of the plan and of the values of the other's infosets; the empty sequence does not change.
+    columns = np.append(start > _LEAST, np.ones(width - sequences, np.bool_))
+    columns[0] = False
+    rows = np.arange(height) > 0
+    low, high = np.full(width, -np.inf), np.full(width, np.inf)
+    low[:sequences] = np.maximum(-1.0, -start / distance)
+    high[:sequences] = np.minimum(1.0, _GROWTH * start / distance)
+    costs = np.zeros(width)
+    costs[sequences] = 1.0  # the root's value
+    # Flows do not change.  A sequence of the other may become as good as their best one, but not better.
+    lower, upper = np.zeros(height), np.zeros(height)
+    lower[flows:] = -np.inf
+    upper[flows + 1 :] = _losses(plans, won, 1 - player, reach) / distance
+    matrix = form.matrix[:, columns].tocsr()[rows].tocsc()
+    program = ColumnProgram(
+        costs[columns],
+        (low[columns], high[columns]),
+        (lower[rows], upper[rows]),
+        *(matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data),
+    )
+    change = np.zeros(width)
+    change[columns] = solve_inside(program, {"presolve": "on"}).values
+    return np.maximum(reach + distance * change[1:sequences], 0.0)
+
+
+def _project(plans: Plans, won: WonHistories, forms: tuple[SequenceForm, SequenceForm], near: Pair) -> Pair:
+    """Both plans projected onto the face of what they play; a plan stays as it is where that leads nowhere."""
+    losses = _losses(plans, won, 0, near[1]), _losses(plans, won, 1, near[0])
+    played = [np.append(True, near[p] > np.maximum(losses[p], NOISE)) for p in (0, 1)]
+    return _project_plan(plans, won, forms, 0, near, played), _project_plan(plans, won, forms, 1, near, played)
+
+
+def _project_plan(
+    plans: Plans,
+    won: WonHistories,
+    forms: tuple[SequenceForm, SequenceForm],
+    player: int,
+    near: Pair,
+    played: list[NDArray[np.bool_]],
+) -> Floats:
+    form, other = forms[player], 1 - player
+    flows, sequences = form.flows, form.sequences
+    matrix, width = form.matrix.tocsr(), form.matrix.shape[1]
+    _, bests, whole = action_values(plans, won, other, near[player])
+    start = np.concatenate([[1.0], near[player], [-whole], -bests[form.infosets[1]]])
+    rows = np.append(np.ones(flows, np.bool_), played[other])
+    kept = np.append(played[player], np.zeros(width - sequences, np.bool_))
+    equations, amounts = matrix[rows], np.zeros(int(rows.sum()))
+    amounts[0] = 1.0  # the empty sequence
+    found = nearest_plan(equations, amounts, start, kept, np.arange(width) < sequences)
+    missed = np.abs(equations[:flows] @ found - amounts[:flows]).max()
+    return found[1:sequences] if missed <= _MISS and found[:sequences].min() >= 0 else near[player]
+
+
+def _losses(plans: Plans, won: WonHistories, player: int, reach: Floats) -> Floats:
+    """How much less than the best one each of a player's sequences gets against the other's plan."""
+    values, bests, _ = action_values(plans, won, player, reach)
+    return bests[plans[player].infosets[: len(values)]] - values
