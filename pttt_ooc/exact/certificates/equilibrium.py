@@ -27,6 +27,7 @@ from pttt_ooc.exact.certificates.rational_system import SingularError
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
 from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
 from pttt_ooc.exact.double_oracle.restricted_interior import face_of
+from pttt_ooc.exact.double_oracle.restricted_nearby import face_at
 from pttt_ooc.exact.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
 from pttt_ooc.exact.double_oracle.sparse_plan import (
@@ -104,7 +105,12 @@ def exact_equilibrium(
         # An equilibrium of the restricted game in double precision: inside, or a vertex from the basis of the last one.
         plans, won = histories.find_won(plans)
         program = integer_program(plans, won, len(game.symmetries))
-        reaches, fractions_of = _inside(program, plans, won) if inside else _at_vertex(program, simplex)
+        if not inside:
+            reaches, fractions_of = _at_vertex(program, simplex)
+        elif programs == 0:
+            reaches, fractions_of = _at_plans(program, plans, won)
+        else:
+            reaches, fractions_of = _inside(program, plans, won)
         programs += 1
         for plan, reach in zip(plans, reaches, strict=True):
             behave(plan, reach, _LEAST)
@@ -140,6 +146,19 @@ _Point = tuple[tuple[Floats, Floats], Callable[[], tuple[RationalOptimum, FreeRe
 def _at_vertex(program: IntegerProgram, simplex: Simplex) -> _Point:
     vertex = simplex.vertex(program)
     return vertex.reach, lambda: (rational_optimum(program, vertex), None)
+
+
+def _at_plans(program: IntegerProgram, plans: Plans, won: WonHistories) -> _Point:
+    """The equilibrium that the plans play; if it is none, the centre of the face."""
+    face = face_at(plans, won)
+
+    def fractions_of() -> tuple[RationalOptimum, FreeReach | None]:
+        try:
+            return inside_optimum(program, face)
+        except (NotOptimalError, SingularError):
+            return _inside(program, plans, won)[1]()
+
+    return face.clean_reach, fractions_of
 
 
 def _inside(program: IntegerProgram, plans: Plans, won: WonHistories) -> _Point:

@@ -13,15 +13,18 @@ see :mod:`.restricted_interior`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.cfr.solving.highs_solver import ColumnProgram, solve_inside
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
-from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, InsidePlans, nearest_plan
+from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, Face, InsidePlans, nearest_plan
 from pttt_ooc.exact.double_oracle.restricted_matching import action_values, gap
 from pttt_ooc.exact.double_oracle.sequence_form import SequenceForm, sequence_form
+from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
+from pttt_ooc.jit import bare_kernel
 
 Floats = NDArray[np.float64]
 Pair = tuple[Floats, Floats]
@@ -60,6 +63,42 @@ def nearby_plans(plans: Plans, won: WonHistories, averages: Sequence[Floats], di
         if (loss := gap(plans, won, pair)) < best.loss:
             best = InsidePlans(pair, loss)
     return best
+
+
+def face_at(plans: Plans, won: WonHistories) -> Face:
+    """The smallest face with the equilibrium of the restricted game that the plans play."""
+    reach = _reach(plans[0]), _reach(plans[1])
+    losses = _losses(plans, won, 0, reach[1]), _losses(plans, won, 1, reach[0])
+    played = reach[0] > np.maximum(losses[0], NOISE), reach[1] > np.maximum(losses[1], NOISE)
+    values = []
+    for player in (0, 1):
+        _, bests, _ = action_values(plans, won, player, reach[1 - player])
+        values.append(bests[plans[player].choices[: len(bests)] > 0])
+    return Face(
+        reach=reach,
+        values=(-values[1], values[0]),
+        played=played,
+        tight=(played[0] | (losses[0] < ROUNDING), played[1] | (losses[1] < ROUNDING)),
+    )
+
+
+def _reach(plan: SparsePlan) -> Floats:
+    """The reach of all sequences, from their chances."""
+    size = int(plan.counts[1])
+    reach = np.zeros(size)
+    find_reach(plan, reach)
+    return reach
+
+
+@bare_kernel
+def find_reach(plan: Any, reach: Any) -> None:
+    """Set the reach of all sequences of a plan from their chances, float64 (sequences,)."""
+    for infoset in range(plan.counts[0]):  # an infoset comes after those that lead to it
+        above = reach[plan.before[infoset]] if plan.before[infoset] >= 0 else 1.0
+        for square in range(plan.actions.shape[1]):
+            sequence = plan.actions[infoset, square]
+            if sequence >= 0:
+                reach[sequence] = above * plan.chances[sequence] * plan.orbits[sequence]
 
 
 def _improve(

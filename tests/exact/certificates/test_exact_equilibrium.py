@@ -18,7 +18,9 @@ from pttt_ooc.exact.certificates.rational_system import PRIMES, SingularError, l
 from pttt_ooc.exact.double_oracle import oracle as oracle_module
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder
+from pttt_ooc.exact.double_oracle.restricted_program import build
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
+from pttt_ooc.exact.double_oracle.sequence_form import sequence_form
 from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
 from pttt_ooc.games.rules.catalogue import EXACT_VALUES, PUBLISHED_VALUES, exact_value, named_game, reference_value
 from tests.exact.double_oracle.oracles import solved
@@ -330,7 +332,7 @@ def assert_free_as_plain_fractions_say(plans, won, free):
     from flint import fmpz_mat
     from scipy import sparse
 
-    program, _, face = equilibrium.face_of(plans, won)
+    program, face = build(sequence_form(plans, won)), equilibrium.face_at(plans, won)
     shape = len(program.upper), len(program.costs)
     sequences, flows = len(program.sequences), len(program.row_infosets)
     whole = 8 * sparse.csc_array((program.entries, program.rows, program.starts), shape=shape).toarray()
@@ -350,7 +352,12 @@ def assert_free_as_plain_fractions_say(plans, won, free):
 def test_a_wrong_face_is_refused_and_presolve_is_left_out(monkeypatch):
     monkeypatch.setattr(oracle_module, "NEARBY_FROM", 0)
     oracle, asked, of_game = DoubleOracle(named_game("mini-2x3k3-abrupt")), [], equilibrium.face_of
+    at_plans = equilibrium.face_at
     list(oracle.rounds())
+
+    def wrong_face(plans, won):
+        face = at_plans(plans, won)
+        return face._replace(tight=(face.tight[0], np.ones_like(face.tight[1])))
 
     def face_of(plans, won, presolve=True):
         asked.append(presolve)
@@ -359,6 +366,7 @@ def test_a_wrong_face_is_refused_and_presolve_is_left_out(monkeypatch):
             face = face._replace(tight=(face.tight[0], np.ones_like(face.tight[1])))
         return program, found, face
 
+    monkeypatch.setattr(equilibrium, "face_at", wrong_face)
     monkeypatch.setattr(equilibrium, "face_of", face_of)
     found = exact_equilibrium(oracle.game, oracle.plans, inside=True)
     assert found.lower == found.upper == Fraction(17, 72) and asked == [True, False]
