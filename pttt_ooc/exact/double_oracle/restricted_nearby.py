@@ -13,21 +13,22 @@ see :mod:`.restricted_interior`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.cfr.solving.highs_solver import ColumnProgram, solve_inside
+from pttt_ooc.exact.double_oracle.plan_evaluation import reach_of
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
 from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, Face, InsidePlans, nearest_plan
 from pttt_ooc.exact.double_oracle.restricted_matching import action_values, gap
 from pttt_ooc.exact.double_oracle.sequence_form import SequenceForm, sequence_form
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
-from pttt_ooc.jit import bare_kernel
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Pair = tuple[Floats, Floats]
+Answer = tuple[Floats, Floats, float]
 
 _GROWTH = 100.0  # a reach grows by this factor at most: what is hardly played is noise
 _LEAST = 1e-12  # of an average that may change
@@ -50,12 +51,13 @@ def nearby_plans(plans: Plans, won: WonHistories, averages: Sequence[Floats], di
         If HiGHS does not solve a program.
     """
     first, second = averages
-    best = InsidePlans((first, second), gap(plans, won, (first, second)))
+    answers = _answers(plans, won, (first, second))
+    best = InsidePlans((first, second), answers[0][2] + answers[1][2])
     if best.loss <= ROUNDING:
         return best
     most = distance * best.loss
     forms = sequence_form(plans, won, 0), sequence_form(plans, won, 1)
-    improved = tuple(_improve(plans, won, forms[p], p, averages[p], most) for p in (0, 1))
+    improved = tuple(_improve(forms[p], averages[p], _losses(plans[1 - p], answers[1 - p]), most) for p in (0, 1))
     near = improved[0], improved[1]
     projected = _project(plans, won, forms, near)
     # A plan's loss does not depend on the other plan, so one may be projected where the other is not.
@@ -67,13 +69,11 @@ def nearby_plans(plans: Plans, won: WonHistories, averages: Sequence[Floats], di
 
 def face_at(plans: Plans, won: WonHistories) -> Face:
     """The smallest face with the equilibrium of the restricted game that the plans play."""
-    reach = _reach(plans[0]), _reach(plans[1])
-    losses = _losses(plans, won, 0, reach[1]), _losses(plans, won, 1, reach[0])
+    reach = reach_of(plans[0])[:-1], reach_of(plans[1])[:-1]
+    answers = _answers(plans, won, reach)
+    losses = _losses(plans[0], answers[0]), _losses(plans[1], answers[1])
     played = reach[0] > np.maximum(losses[0], NOISE), reach[1] > np.maximum(losses[1], NOISE)
-    values = []
-    for player in (0, 1):
-        _, bests, _ = action_values(plans, won, player, reach[1 - player])
-        values.append(bests[plans[player].choices[: len(bests)] > 0])
+    values = [answers[p][1][plan.choices[: plan.counts[0]] > 0] for p, plan in enumerate(plans)]
     return Face(
         reach=reach,
         values=(-values[1], values[0]),
@@ -82,29 +82,8 @@ def face_at(plans: Plans, won: WonHistories) -> Face:
     )
 
 
-def _reach(plan: SparsePlan) -> Floats:
-    """The reach of all sequences, from their chances."""
-    size = int(plan.counts[1])
-    reach = np.zeros(size)
-    find_reach(plan, reach)
-    return reach
-
-
-@bare_kernel
-def find_reach(plan: Any, reach: Any) -> None:
-    """Set the reach of all sequences of a plan from their chances, float64 (sequences,)."""
-    for infoset in range(plan.counts[0]):  # an infoset comes after those that lead to it
-        above = reach[plan.before[infoset]] if plan.before[infoset] >= 0 else 1.0
-        for square in range(plan.actions.shape[1]):
-            sequence = plan.actions[infoset, square]
-            if sequence >= 0:
-                reach[sequence] = above * plan.chances[sequence] * plan.orbits[sequence]
-
-
-def _improve(
-    plans: Plans, won: WonHistories, form: SequenceForm, player: int, reach: Floats, distance: float
-) -> Floats:
-    """The player's plan that guarantees most within a distance."""
+def _improve(form: SequenceForm, reach: Floats, losses: Floats, distance: float) -> Floats:
+    """The plan that guarantees most within a distance; `losses` are those of the other player's sequences."""
     flows, sequences = form.flows, form.sequences
     height, width = form.matrix.shape
     start = np.append(1.0, reach)
@@ -120,7 +99,7 @@ def _improve(
     # Flows do not change.  A sequence of the other may become as good as their best one, but not better.
     lower, upper = np.zeros(height), np.zeros(height)
     lower[flows:] = -np.inf
-    upper[flows + 1 :] = _losses(plans, won, 1 - player, reach) / distance
+    upper[flows + 1 :] = losses / distance
     matrix = form.matrix[:, columns].tocsr()[rows].tocsc()
     program = ColumnProgram(
         costs[columns],
@@ -135,34 +114,32 @@ def _improve(
 
 def _project(plans: Plans, won: WonHistories, forms: tuple[SequenceForm, SequenceForm], near: Pair) -> Pair:
     """Both plans projected onto the face of what they play; a plan stays as it is where that leads nowhere."""
-    losses = _losses(plans, won, 0, near[1]), _losses(plans, won, 1, near[0])
-    played = [np.append(True, near[p] > np.maximum(losses[p], NOISE)) for p in (0, 1)]
-    return _project_plan(plans, won, forms, 0, near, played), _project_plan(plans, won, forms, 1, near, played)
+    answers = _answers(plans, won, near)
+    played = [np.append(True, near[p] > np.maximum(_losses(plans[p], answers[p]), NOISE)) for p in (0, 1)]
+    projected = [_project_plan(forms[p], near[p], answers[1 - p], played[p], played[1 - p]) for p in (0, 1)]
+    return projected[0], projected[1]
 
 
-def _project_plan(
-    plans: Plans,
-    won: WonHistories,
-    forms: tuple[SequenceForm, SequenceForm],
-    player: int,
-    near: Pair,
-    played: list[NDArray[np.bool_]],
-) -> Floats:
-    form, other = forms[player], 1 - player
+def _project_plan(form: SequenceForm, near: Floats, answer: Answer, played: Bools, tight: Bools) -> Floats:
     flows, sequences = form.flows, form.sequences
     matrix, width = form.matrix.tocsr(), form.matrix.shape[1]
-    _, bests, whole = action_values(plans, won, other, near[player])
-    start = np.concatenate([[1.0], near[player], [-whole], -bests[form.infosets[1]]])
-    rows = np.append(np.ones(flows, np.bool_), played[other])
-    kept = np.append(played[player], np.zeros(width - sequences, np.bool_))
-    equations, amounts = matrix[rows], np.zeros(int(rows.sum()))
+    _, bests, whole = answer
+    start = np.concatenate([[1.0], near, [-whole], -bests[form.infosets[1]]])
+    kept = np.append(played, np.zeros(width - sequences, np.bool_))
+    equations = matrix[np.append(np.ones(flows, np.bool_), tight)]
+    amounts = np.zeros(equations.shape[0])
     amounts[0] = 1.0  # the empty sequence
     found = nearest_plan(equations, amounts, start, kept, np.arange(width) < sequences)
     missed = np.abs(equations[:flows] @ found - amounts[:flows]).max()
-    return found[1:sequences] if missed <= _MISS and found[:sequences].min() >= 0 else near[player]
+    return found[1:sequences] if missed <= _MISS and found[:sequences].min() >= 0 else near
 
 
-def _losses(plans: Plans, won: WonHistories, player: int, reach: Floats) -> Floats:
-    """How much less than the best one each of a player's sequences gets against the other's plan."""
-    values, bests, _ = action_values(plans, won, player, reach)
-    return bests[plans[player].infosets[: len(values)]] - values
+def _answers(plans: Plans, won: WonHistories, reach: Pair) -> tuple[Answer, Answer]:
+    """What each player's actions get against the other's plan."""
+    return action_values(plans, won, 0, reach[1]), action_values(plans, won, 1, reach[0])
+
+
+def _losses(plan: SparsePlan, answer: Answer) -> Floats:
+    """How much less than the best one each sequence gets."""
+    values, bests, _ = answer
+    return bests[plan.infosets[: len(values)]] - values
