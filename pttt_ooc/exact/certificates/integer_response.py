@@ -33,6 +33,13 @@ CAPACITY = 1 << 16
 """Entries of the first search's arrays; if a search does not fit, the next has four times as many."""
 _ZERO = 0  # the row of the memo that has the number 0
 
+_NEED, _VALUE, _BEST, _DROPPED, _TOTAL, _WHOLE, _PARTS = range(7)
+"""The rows of a search's numbers at one depth: a value that is not above `_NEED` may be too high, and its actions need not
+be the best; the value; the best so far, and the highest of what was dropped; an attempt's payoffs where the game ends, its
+value or a bound of it, and from `_PARTS` on the same after it has failed and after it was placed."""
+_NUMBERS = _PARTS + 2
+_LOWEST, _HIGHEST = 0, 1
+
 
 class Tree(NamedTuple):
     """An integer plan as arrays.
@@ -69,7 +76,7 @@ class Memo(NamedTuple):
     counts : int64 (2,)
         Number of rows that are used, and whether one more would not fit.
     keys : uint64 (slots,)
-        1 + infoset, responder's marks and failed squares, 16 bits for each of the two; 0: an empty slot.
+        1 + infoset, and 16 bits for the responder's marks; 0: an empty slot.
     rows : int32 (slots,)
         The row of the value.
     values : int64 (rows, limbs)
@@ -93,12 +100,14 @@ class Search(NamedTuple):
         A stack of the opponent's infosets.
     parents, results, squares : int32, int8, int8
         The actions of the response: the action before, its result, and the square that is attempted.
-    bounds : int64 (n + 2, n, limbs)
-        The bounds of the attempts.
-    open : bool (n + 2, n)
+    bounds : int64 (n + 2, 2, n, limbs)
+        The bounds of the attempts, by depth and by the last attempt's result.
+    open : bool (n + 2, 2, n)
         Whether an attempt is still to be searched.
-    totals, best : int64 (n + 2, limbs)
-        The value of an attempt, and of the best one.
+    numbers : int64 (n + 2, 9, limbs)
+        What a search reckons with at each depth, see :data:`_NEED`.
+    limits : int64 (2, limbs)
+        Less and more than any value.
     seen : int64 (2 n + 2, limbs)
         Sums of the recursion of a bound.
     """
@@ -110,8 +119,8 @@ class Search(NamedTuple):
     squares: NDArray[np.int8]
     bounds: Limbs
     open: NDArray[np.bool_]
-    totals: Limbs
-    best: Limbs
+    numbers: Limbs
+    limits: Limbs
     seen: Limbs
 
 
@@ -156,7 +165,7 @@ def integer_response(rules: RuleTables, responder: int, plan: IntegerPlan, bound
         capacity *= 4
     size = int(search.counts[0])
     return IntegerResponse(
-        value=from_limbs(search.totals[-1]),
+        value=from_limbs(search.numbers[-1, _TOTAL]),
         parents=search.parents[:size].copy(),
         results=search.results[:size].copy(),
         squares=search.squares[:size].copy(),
@@ -189,10 +198,10 @@ def _search_arrays(capacity: int, squares: int, limbs: int) -> Search:
         parents=np.zeros(capacity, np.int32),
         results=np.zeros(capacity, np.int8),
         squares=np.zeros(capacity, np.int8),
-        bounds=np.zeros((depths, squares, limbs), np.int64),
-        open=np.zeros((depths, squares), np.bool_),
-        totals=np.zeros((depths, limbs), np.int64),
-        best=np.zeros((depths, limbs), np.int64),
+        bounds=np.zeros((depths, 2, squares, limbs), np.int64),
+        open=np.zeros((depths, 2, squares), np.bool_),
+        numbers=np.zeros((depths, _NUMBERS, limbs), np.int64),
+        limits=np.zeros((2, limbs), np.int64),
         seen=np.zeros((2 * depths, limbs), np.int64),
     )
 
@@ -214,12 +223,13 @@ def _clairvoyant_row(
 ) -> Any:
     """What the responder gets if they see the opponent's infosets from here on.
 
-    This is one function, because numba cannot cache two that call each other.
+    This is one function, because numba cannot cache two that call each other.  The squares on which the responder failed
+    do not matter: who sees the board attempts a mark of the opponent only to wait, and here that may be done again.
 
     Parameters
     ----------
     at
-        The opponent's infoset, and the responder's marks and failed squares.
+        The opponent's infoset, and the responder's marks.
     responds
         1 if the responder is to move, 0 if the opponent is; then the value is kept.
 
@@ -228,7 +238,7 @@ def _clairvoyant_row(
     row
         The row of the memo's values; if negative, -1 minus the row of a weight.
     """
-    infoset, own, tried = at
+    infoset, own = at
     if memo.counts[1]:
         return np.int64(_ZERO)  # what is found now is not used
     marks = tree.marks[infoset]
@@ -237,24 +247,24 @@ def _clairvoyant_row(
         best = np.int64(-1)
         for square in range(rules.squares):
             attempt = np.int64(1) << square
-            if (own | tried | marks) & attempt == 0 and rules.wins[responder, own | attempt]:
+            if (own | marks) & attempt == 0 and rules.wins[responder, own | attempt]:
                 return -1 - tree.arriving[infoset]
-        # Otherwise the best of all attempts. One on a mark of the opponent only passes the turn; one that fills the
-        # board is a draw.
-        for square in range(rules.squares):
-            attempt = np.int64(1) << square
-            if (own | tried) & attempt or (marks & attempt and rules.classical):
-                continue  # where a failure keeps the turn, it tells only what the responder sees anyway
-            if (own | marks | attempt) == rules.full and marks & attempt == 0:
+        # Otherwise the best of all free squares and of waiting (-1), which only passes the turn; an attempt that fills
+        # the board is a draw.
+        waits = marks != 0 and not rules.classical  # where a failure keeps the turn, it tells only what they see anyway
+        for square in range(-1 if waits else 0, rules.squares):
+            after = own | (np.int64(1) << square) if square >= 0 else own
+            if square >= 0 and (own | marks) >> square & 1:
+                continue
+            if (after | marks) == rules.full:
                 row = np.int64(_ZERO)
             else:
-                then = (infoset, own, tried | attempt) if marks & attempt else (infoset, own | attempt, tried)
-                row = _clairvoyant_row(rules, responder, tree, memo, search, then, 1 - responds, depth)
+                row = _clairvoyant_row(rules, responder, tree, memo, search, (infoset, after), 1 - responds, depth)
             if best < 0 or less(memo.values[best], memo.values[row]):
                 best = row
         return best
     # The opponent moves: this position may be known.
-    key = (np.uint64(infoset + 1) << np.uint64(32)) | (np.uint64(own) << np.uint64(16)) | np.uint64(tried)
+    key = (np.uint64(infoset + 1) << np.uint64(16)) | np.uint64(own)
     slot = _slot(memo.keys, key)
     if memo.keys[slot] != 0:
         return np.int64(memo.rows[slot])
@@ -269,7 +279,7 @@ def _clairvoyant_row(
             subtract(total, tree.weights[action])
         elif placed == 0 or (marks | bit | own) != rules.full:
             turn = placed if rules.classical else np.int64(1)
-            then = (tree.after[action, placed], own, tried)
+            then = (tree.after[action, placed], own)
             row = _clairvoyant_row(rules, responder, tree, memo, search, then, turn, depth + 1)
             add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
     # Keep the sum. The slot is looked up again, since the recursion has filled others.
@@ -285,31 +295,46 @@ def _clairvoyant_row(
 
 
 @inner_kernel
-def _bound_attempt(
-    rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, square: int, depth: int
+def _bound_attempts(
+    rules: Any,
+    responder: int,
+    tree: Any,
+    memo: Any,
+    search: Any,
+    at: Any,
+    depth: int,
+    result: int,
+    bounded: bool,
+    highest: Any,
 ) -> None:
-    """What an attempt would bring if the responder saw the opponent's infosets from here on."""
+    """What each attempt would bring if the responder saw the opponent's infosets from here on, and the most of it."""
     own, tried, begin, end = at
-    attempt, total = np.int64(1) << square, search.bounds[depth, square]
-    total[:] = 0
-    for k in range(begin, end):
-        infoset = np.int64(search.positions[k])
-        marks = tree.marks[infoset]
-        again = np.int64(1) if marks & attempt and rules.classical else np.int64(0)
-        if marks & attempt:
-            row = _clairvoyant_row(
-                rules, responder, tree, memo, search, (infoset, own, tried | attempt), again, np.int64(0)
-            )
-        elif rules.wins[responder, own | attempt]:
-            row = -1 - tree.arriving[infoset]
-        elif (own | attempt | marks) == rules.full:
-            row = np.int64(_ZERO)
-        else:
-            row = _clairvoyant_row(
-                rules, responder, tree, memo, search, (infoset, own | attempt, tried), again, np.int64(0)
-            )
-        add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
-    make_proper(total)
+    bounds, opened = search.bounds[depth, result], search.open[depth, result]
+    for square in range(rules.squares):
+        attempt, total = np.int64(1) << square, bounds[square]
+        opened[square] = ((own | tried) & attempt) == 0
+        if not opened[square]:
+            continue
+        total[:] = 0
+        if not bounded:
+            copy(search.limits[_HIGHEST], total)
+            continue
+        for k in range(begin, end):
+            infoset = np.int64(search.positions[k])
+            marks = tree.marks[infoset]
+            again = np.int64(1) if marks & attempt and rules.classical else np.int64(0)
+            if marks & attempt:
+                row = _clairvoyant_row(rules, responder, tree, memo, search, (infoset, own), again, np.int64(0))
+            elif rules.wins[responder, own | attempt]:
+                row = -1 - tree.arriving[infoset]
+            elif (own | attempt | marks) == rules.full:
+                row = np.int64(_ZERO)
+            else:
+                there = (infoset, own | attempt)
+                row = _clairvoyant_row(rules, responder, tree, memo, search, there, again, np.int64(0))
+            add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
+        make_proper(total)
+    copy(bounds[_largest(opened, bounds)], highest)
 
 
 @inner_kernel
@@ -334,10 +359,12 @@ def _opponent_moves(
 
 
 @piece
-def _attempt(rules: Any, responder: int, tree: Any, search: Any, at: Any, square: int, placed: int, total: Any) -> Any:
+def _attempt(
+    rules: Any, responder: int, tree: Any, search: Any, at: Any, top: int, square: int, placed: int, total: Any
+) -> Any:
     """Push the infosets after an attempt with one of its results; returns the end of the stack."""
     own, _, begin, end = at
-    attempt, top = np.int64(1) << square, end
+    attempt = np.int64(1) << square
     for k in range(begin, end):
         infoset = np.int64(search.positions[k])
         marks = tree.marks[infoset]
@@ -359,17 +386,29 @@ def _attempt(rules: Any, responder: int, tree: Any, search: Any, at: Any, square
 
 @bare_kernel
 def _respond_from_start(rules: Any, responder: int, tree: Any, memo: Any, search: Any, bounded: bool) -> None:
-    """The best response from the beginning of the game; its value is the last of `search.totals`."""
+    """The best response from the beginning of the game; its value is the last total of the search."""
     search.counts[:] = 0
-    value, top = search.totals[-1], np.int64(1)
+    # No payoff is above the denominator, nor is any difference of two above twice as much.
+    search.limits[:] = 0
+    for _ in range(4):
+        subtract(search.limits[_LOWEST], tree.weights[-1])
+        add(search.limits[_HIGHEST], tree.weights[-1])
+    make_proper(search.limits[_LOWEST])
+    make_proper(search.limits[_HIGHEST])
+    value, first, top = search.numbers[-1, _TOTAL], search.numbers[0], np.int64(1)
     value[:] = 0
     search.positions[0] = 0
     begin = np.int64(0)
     if responder == 1:
         begin, top = top, _opponent_moves(rules, responder, tree, search, begin, begin, top, value)
+    if top > len(search.positions):
+        search.counts[2] = 1
+        return
     at = (np.int64(0), np.int64(0), begin, top)
-    _respond(rules, responder, tree, memo, search, at, np.int64(-1), np.int64(0), np.int64(0), bounded)
-    add(value, search.best[0])
+    _bound_attempts(rules, responder, tree, memo, search, at, np.int64(0), np.int64(0), bounded, first[_WHOLE])
+    copy(search.limits[_LOWEST], first[_NEED])
+    _respond(rules, responder, tree, memo, search, at, top, np.int64(-1), np.int64(0), np.int64(0), bounded)
+    add(value, first[_VALUE])
     make_proper(value)
 
 
@@ -381,74 +420,113 @@ def _respond(
     memo: Any,
     search: Any,
     at: Any,
+    top: int,
     parent: int,
     result: int,
     depth: int,
     bounded: bool,
 ) -> None:
-    """The best response at an infoset; its value is ``search.best[depth]``, its actions are added to the search.
+    """The best response at an infoset, whose bounds are known; its actions are added to the search.
 
     Parameters
     ----------
-    at
-        The responder's marks and failed squares; where the positions of the opponent begin and end on the stack.
+    at, top
+        The responder's marks and failed squares; where the positions of the opponent begin and end on the stack, and
+        where the stack ends.
     parent, result
         The responder's action before, and its result.
     """
     own, tried, begin, end = at
-    base, best, total = search.counts[0], search.best[depth], search.totals[depth]
-    # If space runs out, everything is searched again with more, and nothing found until then is used.
-    if end > len(search.positions) or memo.counts[1]:
-        search.counts[2] = 1
-        return
+    numbers, base = search.numbers[depth], search.counts[0]
+    need, best, dropped, total, whole = (
+        numbers[_NEED],
+        numbers[_BEST],
+        numbers[_DROPPED],
+        numbers[_TOTAL],
+        numbers[_WHOLE],
+    )
+    bounds, opened = search.bounds[depth, result], search.open[depth, result]
     search.counts[1] += 1
-    # Squares that were not attempted, with what each would bring at best.
-    left = 0
-    for square in range(rules.squares):
-        search.open[depth, square] = ((own | tried) >> square & 1) == 0
-        left += search.open[depth, square]
-        if bounded and search.open[depth, square]:
-            _bound_attempt(rules, responder, tree, memo, search, at, square, depth)
-    found = False
-    # Highest bound first: as soon as the largest is not above the best value, no other attempt can be better.
-    for _ in range(left):
-        square = _largest(search.open[depth], search.bounds[depth], bounded)
-        if bounded and found and not less(best, search.bounds[depth, square]):
+    copy(need, best)
+    copy(search.limits[_LOWEST], dropped)
+    while True:
+        # Highest bound first: as soon as it is not above the best value, no other attempt can be better.
+        square = _largest(opened, bounds)
+        if square < 0 or not less(best, bounds[square]):
+            if square >= 0 and less(dropped, bounds[square]):
+                copy(bounds[square], dropped)
             break
-        search.open[depth, square] = False
-        # The attempt joins the response, for now.
-        mark = search.counts[0]
-        if mark == len(search.parents):
+        opened[square] = False
+        # On the stack follow the positions after the attempt has failed, up to `middle`, and after it was placed, up to
+        # `last`. If space runs out, everything is searched again with more, and nothing found until then is used.
+        bit, mark = np.int64(1) << square, search.counts[0]
+        total[:] = 0
+        middle = _attempt(rules, responder, tree, search, at, top, square, 0, total)
+        last = _attempt(rules, responder, tree, search, at, middle, square, 1, total)
+        if last > len(search.positions) or mark == len(search.parents) or memo.counts[1]:
             search.counts[2] = 1
             return
+        # A closer bound: payoffs where the game ends, and the highest bounds one attempt later.
+        failed, placed = (own, tried | bit, top, middle), (own | bit, tried, middle, last)
+        numbers[_PARTS], numbers[_PARTS + 1] = 0, 0
+        if middle > top:
+            _bound_attempts(
+                *(rules, responder, tree, memo, search, failed, depth + 1, np.int64(0), bounded, numbers[_PARTS])
+            )
+        if last > middle:
+            _bound_attempts(
+                *(rules, responder, tree, memo, search, placed, depth + 1, np.int64(1), bounded, numbers[_PARTS + 1])
+            )
+        # The attempt joins the response, for now.
         search.parents[mark], search.results[mark], search.squares[mark] = parent, result, square
         search.counts[0] += 1
-        # Its value: payoffs where the game ends, and the best responses after it has failed and after it was placed.
-        total[:] = 0
-        for placed in range(2):
-            top = _attempt(rules, responder, tree, search, at, square, placed, total)
-            if top > end:
-                bit = np.int64(1) << square
-                then = (own | bit, tried, end, top) if placed else (own, tried | bit, end, top)
-                _respond(rules, responder, tree, memo, search, then, mark, np.int64(placed), depth + 1, bounded)
-                add(total, search.best[depth + 1])
-        if search.counts[2]:
-            return
+        # Each value found for one of its two parts replaces a bound; as soon as the sum cannot beat the best value, the
+        # rest is not searched.
+        _add_up(numbers)
+        for outcome in range(2):
+            then = placed if outcome else failed
+            if then[2] == then[3] or not less(best, whole):
+                continue
+            # What this part must bring so that the attempt can still beat the best, whatever the other part brings.
+            needed = search.numbers[depth + 1, _NEED]
+            copy(best, needed)
+            subtract(needed, total)
+            subtract(needed, numbers[_PARTS + 1 - outcome])
+            make_proper(needed)
+            _respond(rules, responder, tree, memo, search, then, last, mark, np.int64(outcome), depth + 1, bounded)
+            if search.counts[2]:
+                return
+            copy(search.numbers[depth + 1, _VALUE], numbers[_PARTS + outcome])
+            _add_up(numbers)
         # The best attempt so far replaces the one before, with all its actions; any other is taken out again.
-        make_proper(total)
-        if not found or less(best, total):
-            copy(total, best)
-            found = True
+        if less(best, whole):
+            copy(whole, best)
             keep_only(search, base, mark)
         else:
+            if less(dropped, whole):
+                copy(whole, dropped)
             search.counts[0] = mark
+    # The value if something is above what is needed; otherwise an upper bound, from all that was dropped.
+    if less(need, best):
+        copy(best, numbers[_VALUE])
+    else:
+        copy(dropped if less(dropped, need) else need, numbers[_VALUE])
 
 
 @piece
-def _largest(opened: Any, bounds: Any, bounded: bool) -> Any:
-    """The open attempt with the largest bound; the first one, if there are no bounds."""
+def _add_up(numbers: Any) -> None:
+    """The value of an attempt, or a bound of it: payoffs where the game ends, and its two parts."""
+    copy(numbers[_TOTAL], numbers[_WHOLE])
+    add(numbers[_WHOLE], numbers[_PARTS])
+    add(numbers[_WHOLE], numbers[_PARTS + 1])
+    make_proper(numbers[_WHOLE])
+
+
+@piece
+def _largest(opened: Any, bounds: Any) -> Any:
+    """The open attempt with the largest bound, or of several the first; -1: none is open."""
     found = np.int64(-1)
     for square in range(len(opened)):
-        if opened[square] and (found < 0 or (bounded and less(bounds[found], bounds[square]))):
+        if opened[square] and (found < 0 or less(bounds[found], bounds[square])):
             found = np.int64(square)
     return found

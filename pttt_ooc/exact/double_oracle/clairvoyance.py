@@ -26,95 +26,91 @@ NEVER = -1e300
 
 _TRIED = 4  # entries that are looked at for a key
 _VALUES, _ROWS, _NOW = range(3)  # counts of entries, and the age of what is used now
+AGE, CONTENT = 2, 3  # columns of tables
 
 
 class Bounds(NamedTuple):
     """Tables of clairvoyant values.  Where there is no space, a new entry replaces the one that was unused for longest.
 
+    An entry is one row, so that looking at it reads memory at one place: two words of its key, which are 0 if it is empty;
+    the number of the response that used it last; and from column :data:`CONTENT` on its numbers, the bits of float64.
+
     Attributes
     ----------
-    value_keys : uint64 (values, 2)
-        Positions with the opponent to move; an empty entry is 0.
-    values : float64 (values,)
-        The responder's clairvoyant values there.
-    value_ages : uint16 (values,)
-        The response that used an entry last.
-    row_keys : uint64 (rows, 2)
-        Positions with the responder to move; an empty entry is 0.
-    rows : float64 (rows, n)
-        The clairvoyant values after each attempt, in the opponent's orientation.
-    row_ages : uint16 (rows,)
-        The response that used an entry last.
+    values : uint64 (values, 4)
+        Positions with the opponent to move: the responder's clairvoyant value there.
+    rows : uint64 (rows, 3 + n)
+        Positions with the responder to move: the clairvoyant values after each attempt, in the opponent's orientation.
+    value_numbers, row_numbers : float64
+        The same memory, as numbers.
     counts : int64 (3,)
         Numbers of values and rows that were computed, and of responses.
     """
 
-    value_keys: NDArray[np.uint64]
-    values: NDArray[np.float64]
-    value_ages: NDArray[np.uint16]
-    row_keys: NDArray[np.uint64]
-    rows: NDArray[np.float64]
-    row_ages: NDArray[np.uint16]
+    values: NDArray[np.uint64]
+    rows: NDArray[np.uint64]
+    value_numbers: NDArray[np.float64]
+    row_numbers: NDArray[np.float64]
     counts: NDArray[np.int64]
 
 
 def new_bounds(squares: int, megabytes: float) -> Bounds:
     """Empty tables of at most so many megabytes, half for values and half for rows; at least 1,024 of each."""
     values, rows = _lengths(squares, megabytes)
-    return Bounds(
-        *(np.zeros((values, 2), np.uint64), np.zeros(values), np.zeros(values, np.uint16)),
-        *(np.zeros((rows, 2), np.uint64), np.zeros((rows, squares)), np.zeros(rows, np.uint16)),
-        np.zeros(3, np.int64),
+    return _with_numbers(
+        np.zeros((values, CONTENT + 1), np.uint64), np.zeros((rows, CONTENT + squares), np.uint64), np.zeros(3, np.int64)
     )
+
+
+def resized(bounds: Bounds, megabytes: float) -> Bounds:
+    """The same tables, resized in place to at most so many megabytes, with the entries that fit.
+
+    The tables that were given must not be used any more.
+    """
+    values, rows = _lengths(bounds.rows.shape[1] - CONTENT, megabytes)
+    _resize(bounds.values, values)
+    _resize(bounds.rows, rows)
+    return _with_numbers(bounds.values, bounds.rows, bounds.counts)
+
+
+def _with_numbers(values: NDArray[np.uint64], rows: NDArray[np.uint64], counts: NDArray[np.int64]) -> Bounds:
+    return Bounds(values, rows, values.view(np.float64), rows.view(np.float64), counts)
 
 
 def _lengths(squares: int, megabytes: float) -> list[int]:
     """Numbers of values and of rows, powers of 2."""
-    return [1 << max(10, int(np.log2(megabytes * 5e5 / size))) for size in (26, 18 + 8 * squares)]
+    return [1 << max(10, int(np.log2(megabytes * 5e5 / (8 * (CONTENT + size))))) for size in (1, squares)]
 
 
-def resize(bounds: Bounds, megabytes: float) -> None:
-    """Resize these tables in place to at most so many megabytes, and keep the entries that fit."""
-    values, rows = _lengths(bounds.rows.shape[1], megabytes)
-    _resize(bounds.value_keys, bounds.value_ages, bounds.values, values)
-    _resize(bounds.row_keys, bounds.row_ages, bounds.rows, rows)
-
-
-def _resize(keys: NDArray[np.uint64], ages: NDArray[np.uint16], content: NDArray[np.float64], length: int) -> None:
+def _resize(table: NDArray[np.uint64], length: int) -> None:
     """Entries move before a table shrinks or after it has grown: a second table might not fit."""
-    before = len(keys)
+    before = len(table)
     if length == before:
         return
     if length > before:
-        _set_lengths(keys, ages, content, length)
-    _move(keys, ages, content.reshape(len(content), -1), length if length < before else 0, before, length)
+        table.resize((length, table.shape[1]), refcheck=False)  # nothing else has its address
+    _move(table, length if length < before else 0, before, length)
     if length < before:
-        _set_lengths(keys, ages, content, length)
-
-
-def _set_lengths(keys: Any, ages: Any, content: Any, length: int) -> None:
-    for array in (keys, ages, content):
-        array.resize((length, *array.shape[1:]), refcheck=False)  # nothing else has its address
+        table.resize((length, table.shape[1]), refcheck=False)
 
 
 @bare_kernel
-def _move(keys: Any, ages: Any, content: Any, begin: int, end: int, length: int) -> None:
+def _move(table: Any, begin: int, end: int, length: int) -> None:
     """Move the entries of a range to where they are in a table of another length.
 
     Of those that share a place, the one that was used last stays.
     """
     for k in range(begin, end):
-        if keys[k, 1] == 0:
+        if table[k, 1] == 0:
             continue
-        entry = entry_of(keys[:length], ages[:length], ages[k], keys[k, 0], keys[k, 1])
+        entry = entry_of(table[:length], np.int64(table[k, AGE]), table[k, 0], table[k, 1])
         if entry >= 0:  # it is there already
             continue
         entry = -1 - entry
-        if not keys[entry, 1] or ages[entry] < ages[k]:
-            keys[entry, 0], keys[entry, 1], ages[entry] = keys[k, 0], keys[k, 1], ages[k]
-            for column in range(content.shape[1]):
-                content[entry, column] = content[k, column]
-        keys[k, 0], keys[k, 1] = np.uint64(0), np.uint64(0)
+        if not table[entry, 1] or table[entry, AGE] < table[k, AGE]:
+            for column in range(table.shape[1]):
+                table[entry, column] = table[k, column]
+        table[k, 0], table[k, 1] = np.uint64(0), np.uint64(0)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -179,20 +175,20 @@ def key_of(rules: Any, digests: Any, at: Any, own: int) -> Any:
 
 
 @piece
-def entry_of(keys: Any, ages: Any, now: Any, one: Any, two: Any) -> Any:
+def entry_of(table: Any, now: int, one: Any, two: Any) -> Any:
     """The entry of a key; if there is none, -1 minus the entry that it may take, an empty or the oldest one."""
     mixed = mix(one ^ (two * np.uint64(0x9E3779B97F4A7C15)))
-    first, last = np.int64(mixed & np.uint64(len(keys) - 1)), len(keys) - 1
+    first, last = np.int64(mixed & np.uint64(len(table) - 1)), len(table) - 1
     oldest = first
     for k in range(_TRIED):
         entry = (first + k) & last
-        if keys[entry, 0] == one and keys[entry, 1] == two:
-            if ages[entry] != now:
-                ages[entry] = now
+        if table[entry, 0] == one and table[entry, 1] == two:
+            if table[entry, AGE] != np.uint64(now):
+                table[entry, AGE] = np.uint64(now)
             return entry
-        if keys[entry, 1] == 0:
+        if table[entry, 1] == 0:
             return -1 - entry
-        if k == 0 or ages[entry] < ages[oldest]:
+        if k == 0 or table[entry, AGE] < table[oldest, AGE]:
             oldest = entry
     return -1 - oldest
 
@@ -205,7 +201,7 @@ def entry_of(keys: Any, ages: Any, now: Any, one: Any, two: Any) -> Any:
 def _find_entry(rules: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
     """The entry of a position with the opponent to move; negative if there is none."""
     one, two = key_of(rules, digests, at, own)
-    return entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
+    return entry_of(bounds.values, bounds.counts[_NOW], one, two)
 
 
 @inner_kernel
@@ -243,14 +239,14 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
                 continue
             entry = _find_entry(rules, digests, bounds, at, after)  # a call costs more than a look
             if entry >= 0:
-                best = max(best, bounds.values[entry])
+                best = max(best, bounds.value_numbers[entry, CONTENT])
             else:
                 best = max(best, clairvoyant(rules, player, plan, digests, bounds, at, after, player))
         return best
     # The opponent moves: the value may be known.
     entry = _find_entry(rules, digests, bounds, at, own)
     if entry >= 0:
-        return bounds.values[entry]
+        return bounds.value_numbers[entry, CONTENT]
     # Otherwise the expectation over what the plan does, or outside of it the rule. Each action stands for its orbit:
     # `share` is the chance of every one of the images.
     total = 0.0
@@ -273,10 +269,10 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
                 total += share * clairvoyant(rules, player, plan, digests, bounds, then, own, mover)
     # Keep the value, in an empty entry or in place of the one that was used longest ago.
     one, two = key_of(rules, digests, at, own)
-    entry = entry_of(bounds.value_keys, bounds.value_ages, bounds.counts[_NOW], one, two)
+    entry = entry_of(bounds.values, bounds.counts[_NOW], one, two)
     entry = entry if entry >= 0 else -1 - entry
-    bounds.value_keys[entry, 0], bounds.value_keys[entry, 1], bounds.values[entry] = one, two, total
-    bounds.value_ages[entry] = bounds.counts[_NOW]
+    bounds.values[entry, 0], bounds.values[entry, 1] = one, two
+    bounds.values[entry, AGE], bounds.value_numbers[entry, CONTENT] = np.uint64(bounds.counts[_NOW]), total
     bounds.counts[_VALUES] += 1
     return total
 
@@ -285,13 +281,12 @@ def clairvoyant(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, a
 def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: Any, own: int) -> Any:
     """The row of a position with the responder to move."""
     one, two = key_of(rules, digests, at, own)
-    entry = entry_of(bounds.row_keys, bounds.row_ages, bounds.counts[_NOW], one, two)
+    entry = entry_of(bounds.rows, bounds.counts[_NOW], one, two)
     if entry >= 0:
         return entry
     entry = -1 - entry
     g, marks = at[1], at[2]
-    bounds.row_keys[entry, 0], bounds.row_keys[entry, 1] = one, two
-    bounds.row_ages[entry] = bounds.counts[_NOW]
+    bounds.rows[entry, 0], bounds.rows[entry, 1], bounds.rows[entry, AGE] = one, two, np.uint64(bounds.counts[_NOW])
     bounds.counts[_ROWS] += 1
     waiting = NEVER
     if marks:
@@ -307,7 +302,7 @@ def row_of(rules: Any, player: int, plan: Any, digests: Any, bounds: Any, at: An
                 value = 0.0
             else:
                 value = clairvoyant(rules, player, plan, digests, bounds, at, own | bit, player)
-        bounds.rows[entry, rules.images[g, square]] = value
+        bounds.row_numbers[entry, CONTENT + rules.images[g, square]] = value
     return entry
 
 

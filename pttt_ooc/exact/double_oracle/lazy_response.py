@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.exact.double_oracle.clairvoyance import (
+    CONTENT,
     NEVER,
     digest_plan,
     new_bounds,
-    resize,
+    resized,
     row_of,
 )
 from pttt_ooc.exact.double_oracle.opponent_positions import attempt, follow, new_positions, position_at
@@ -127,7 +128,7 @@ class Responder:
 
     def limit(self, memo_mb: float) -> None:
         """Keep bounds in at most so many megabytes."""
-        resize(self._bounds, memo_mb)
+        self._bounds = resized(self._bounds, memo_mb)
 
     def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
         """The best response to a plan of the opponent, and to the pure rule outside of it.
@@ -315,7 +316,7 @@ def bound_attempts(
             at = position_at(positions, k)
             entry = row_of(rules, player, plan, digests, bounds, at, own)
             for square in range(rules.squares):
-                row[square] += reach * bounds.rows[entry, rules.images[at[1], square]]
+                row[square] += reach * bounds.row_numbers[entry, CONTENT + rules.images[at[1], square]]
         else:
             for square in range(rules.squares):
                 row[square] += reach

@@ -13,7 +13,7 @@ import pytest
 from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.exact.double_oracle.clairvoyance import entry_of, new_bounds, resize
+from pttt_ooc.exact.double_oracle.clairvoyance import AGE, CONTENT, entry_of, new_bounds, resized
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
@@ -28,14 +28,14 @@ NAME = "mini-2x3k3-abrupt"
 
 
 def test_a_full_table_loses_what_has_not_been_used_for_longest():
-    keys, ages = np.zeros((4, 2), np.uint64), np.zeros(4, np.int64)
+    table = np.zeros((4, CONTENT), np.uint64)
 
     def look(now, key):
         """Its place, which it takes if it is not there yet, and whether it was."""
         with np.errstate(over="ignore"):
-            entry = int(entry_of(keys, ages, now, np.uint64(key), np.uint64(key + 100)))
+            entry = int(entry_of(table, now, np.uint64(key), np.uint64(key + 100)))
         if entry < 0:
-            keys[-1 - entry], ages[-1 - entry] = (key, key + 100), now
+            table[-1 - entry] = key, key + 100, now
         return max(entry, -1 - entry), entry >= 0
 
     places = [look(now, key=now)[0] for now in (1, 2, 3, 4)]
@@ -57,39 +57,41 @@ def test_tables_that_change_their_size_change_no_bit():
 
 def test_smaller_tables_keep_what_was_used_last():
     bounds, chance = new_bounds(6, 2.0), np.random.default_rng(1)
-    entries = chance.permutation(len(bounds.values))[: len(bounds.values) // 2]
-    bounds.value_keys[entries, 0], bounds.value_keys[entries, 1] = chance.integers(1, 2**60, (2, len(entries)))
-    bounds.values[entries], bounds.value_ages[entries] = np.arange(len(entries)), 1 + np.arange(len(entries)) % 2
-    known = dict(zip(map(tuple, bounds.value_keys[entries].tolist()), bounds.values[entries].tolist(), strict=True))
     length = len(bounds.values)
-    resize(bounds, 0.4)
-    assert 1024 < len(bounds.values) < len(entries) / 2 and len(bounds.values) == len(bounds.value_keys)
+    entries = chance.permutation(length)[: length // 2]
+    bounds.values[entries, :AGE] = chance.integers(1, 2**60, (len(entries), AGE))
+    bounds.values[entries, AGE] = 1 + np.arange(len(entries)) % 2
+    bounds.value_numbers[entries, CONTENT] = np.arange(len(entries))
+    known = held(bounds)
+    bounds = resized(bounds, 0.25)
+    assert 1024 < len(bounds.values) < len(entries) / 2
     kept = held(bounds)
     assert kept.items() <= known.items() and len(kept) > 0.9 * len(bounds.values)
-    assert (bounds.value_ages[bounds.value_keys[:, 1] > 0] == 2).mean() > 0.8
-    resize(bounds, 0.4)
+    assert (bounds.values[bounds.values[:, 1] > 0, AGE] == 2).mean() > 0.8
+    bounds = resized(bounds, 0.25)
     assert held(bounds) == kept
-    resize(bounds, 2.0)
+    bounds = resized(bounds, 2.0)
     assert len(bounds.values) == length and held(bounds).items() <= kept.items()
     assert len(held(bounds)) > 0.95 * len(kept)
 
 
 def held(bounds):
-    entries = np.flatnonzero(bounds.value_keys[:, 1])
-    return dict(zip(map(tuple, bounds.value_keys[entries].tolist()), bounds.values[entries].tolist(), strict=True))
+    entries = np.flatnonzero(bounds.values[:, 1])
+    numbers = bounds.value_numbers[entries, CONTENT]
+    return dict(zip(map(tuple, bounds.values[entries, :AGE].tolist()), numbers.tolist(), strict=True))
 
 
 def test_tables_that_shrink_take_no_second_table():
     """Nor do these, when they grow again."""
-    resize(new_bounds(9, 1), 2)  # loads what it calls
+    resized(new_bounds(9, 1), 2)  # loads what it calls
     tracemalloc.start()
     bounds = new_bounds(9, 40)
-    for array in bounds:
+    for array in (bounds.values, bounds.rows):
         array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
-    size, lengths = sum(array.nbytes for array in bounds), [len(array) for array in bounds]
+    size, lengths = bounds.values.nbytes + bounds.rows.nbytes, [len(array) for array in bounds]
     tracemalloc.reset_peak()
-    resize(bounds, 20)
-    resize(bounds, 40)
+    bounds = resized(bounds, 20)
+    bounds = resized(bounds, 40)
     assert [len(array) for array in bounds] == lengths
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
