@@ -72,34 +72,46 @@ def best_response(certificate, player, bounded):
     """The player's payoff for a best response; `own` and `tried` are the player's marks and failed squares."""
     bits, full, classical = certificate.bits, certificate.full, certificate.classical
     wins, loses, plan, seen = certificate.won[player], certificate.won[1 - player], certificate.plans[1 - player], {}
+    far = 4 * plan[2]  # more than any difference of payoffs
 
-    def respond(infosets, own, tried):
-        """The most that the player to move gets; the other is at one of the infosets, unknown to the player."""
+    def respond(infosets, own, tried, need):
+        """The most that the player to move gets, or if it is not above `need` a number from there to `need`.  The other
+        is at one of the infosets, unknown to the player."""
         # The bound of an attempt is what it would bring if the player saw the other's infosets from here on.  Who sees
-        # more can still do the same, so no attempt brings more than its bound.  Attempts come by falling bounds: once
-        # a bound is not above the best so far, neither this attempt nor a later one is better.
-        best, free = float("-inf") if infosets else 0, [bit for bit in bits if infosets and not (own | tried) & bit]
-        bounds = [attempt(infosets, own, tried, bit, see) if bounded else float("inf") for bit in free]
-        for bound, bit in sorted(zip(bounds, free), reverse=True):
-            if bound > best:
-                best = max(best, attempt(infosets, own, tried, bit, respond))
-        return best
+        # more can still do the same, so no attempt brings more than its bound.  An attempt is searched only if its
+        # bound is above what is needed and above the best so far; each value of a part of it replaces a bound.
+        most, free = -far, [bit for bit in bits if not (own | tried) & bit]
+        for bound, bit in sorted(((limit(*attempt(infosets, own, tried, bit)), bit) for bit in free), reverse=True):
+            if bound > max(most, need):
+                value, after = attempt(infosets, own, tried, bit)
+                parts = [see(*there) for there in after]
+                for k, there in enumerate(after):
+                    missing = max(most, need) - value - sum(parts) + parts[k]
+                    parts[k] = respond(*there, missing) if parts[k] > missing else parts[k]
+                bound = value + sum(parts)
+            most = max(most, bound)
+        return most
 
     def see(infosets, own, tried):
         """The same if the player sees the other's infosets from here on: each for itself."""
-        for i in infosets:
-            if (i[0], own, tried) not in seen:
-                seen[i[0], own, tried] = max(attempt([i], own, tried, b, see) for b in bits if not (own | tried) & b)
-        return sum(seen[i[0], own, tried] for i in infosets)
+        for i in infosets if bounded else ():
+            if (i[0], own) not in seen:  # an attempt on a mark of the other passes the turn, and may be done again
+                free = [bit for bit in bits if not own & bit and not (classical and i[1] & bit)]
+                seen[i[0], own] = max(limit(*attempt([i], own, 0, bit)) for bit in free)
+        return sum(seen[i[0], own] for i in infosets) if bounded else far
 
-    def attempt(infosets, own, tried, bit, then):
-        """The same after an attempt; `then` says what comes later."""
+    def limit(value, after):
+        return value + sum(see(*there) for there in after)
+
+    def attempt(infosets, own, tried, bit):
+        """What an attempt brings at once; and where the player goes on, after it has failed and after it was placed."""
         failed, free = [i for i in infosets if i[1] & bit], [i for i in infosets if not i[1] & bit]
-        value = then(failed, own, tried | bit) if classical else moves(failed, own, tried | bit, then)
-        return value + (sum(i[2] for i in free) if wins[own | bit] else moves(free, own | bit, tried, then))
+        lost, failed = (0, failed) if classical else moves(failed, own)
+        won, free = (sum(i[2] for i in free), []) if wins[own | bit] else moves(free, own | bit)
+        return lost + won, [there for there in ((failed, own, tried | bit), (free, own | bit, tried)) if there[0]]
 
-    def moves(infosets, own, tried, then):
-        """The same when the other is to move."""
+    def moves(infosets, own):
+        """What the player gets when the other moves, and the infosets that the other comes to."""
         reached, value = [], 0
         for _, marks, _, actions in infosets:
             for bit, weight, failed, placed in actions if own | marks != full else ():
@@ -109,9 +121,10 @@ def best_response(certificate, player, bounded):
                     value -= weight
                 elif own | marks | bit != full:
                     reached.append(placed)
-        return value + then(reached, own, tried)
+        return value, reached
 
-    return Fraction(moves([plan], 0, 0, respond) if player else respond([plan], 0, 0), plan[2])
+    value, infosets = moves([plan], 0) if player else (0, [plan])
+    return Fraction(value + (respond(infosets, 0, 0, -far) if infosets else 0), plan[2])
 
 
 def told(low, high):
