@@ -71,15 +71,19 @@ def whole(digits):
 def best_response(certificate, player, bounded):
     """The player's payoff for a best response; `own` and `tried` are the player's marks and failed squares."""
     bits, full, classical = certificate.bits, certificate.full, certificate.classical
-    wins, loses, plan, seen = certificate.won[player], certificate.won[1 - player], certificate.plans[1 - player], {}
-    far = 4 * plan[2]  # more than any difference of payoffs
+    wins, loses, plan = certificate.won[player], certificate.won[1 - player], certificate.plans[1 - player]
+    far, seen, known = 4 * plan[2], {}, {}  # `far` is more than any difference of payoffs
 
     def respond(infosets, own, tried, need):
         """The most that the player to move gets, or if it is not above `need` a number from there to `need`.  The other
         is at one of the infosets, unknown to the player."""
         # The bound of an attempt is what it would bring if the player saw the other's infosets from here on.  Who sees
         # more can still do the same, so no attempt brings more than its bound.  An attempt is searched only if its
-        # bound is above what is needed and above the best so far; each value of a part of it replaces a bound.
+        # bound is above what is needed and above the best so far; each value of a part of it replaces a bound.  Nothing
+        # is searched that another order of attempts has led to and shown not to be above what is needed.
+        key = tuple(i[0] for i in infosets), own, tried
+        if bounded and known.get(key, far) <= need:
+            return known[key]
         most, free = -far, [bit for bit in bits if not (own | tried) & bit]
         for bound, bit in sorted(((limit(*attempt(infosets, own, tried, bit)), bit) for bit in free), reverse=True):
             if bound > max(most, need):
@@ -90,6 +94,7 @@ def best_response(certificate, player, bounded):
                     parts[k] = respond(*there, missing) if parts[k] > missing else parts[k]
                 bound = value + sum(parts)
             most = max(most, bound)
+        known[key] = most
         return most
 
     def see(infosets, own, tried):

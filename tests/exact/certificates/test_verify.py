@@ -28,7 +28,7 @@ PROGRAMS = {"verify.py": [PROGRAM], "pttt verify": ["-m", "pttt_ooc.cli", "verif
 
 def test_the_program_is_a_page_of_the_standard_library():
     text = PROGRAM.read_text()
-    assert len(text.splitlines()) <= 150
+    assert len(text.splitlines()) <= 155
     assert set(re.findall(r"^(?:from|import) (\w+)", text, re.M)) <= set(sys.stdlib_module_names)
 
 
