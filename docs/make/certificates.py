@@ -1,6 +1,6 @@
 """Make all certificates anew and verify them: ``python -m docs.make.certificates DIRECTORY [GAME ...]``.
 
-For the named games, or else all whose certificate takes less than an hour, ``pttt certify`` writes a certificate to the
+For the named games, or else all whose certificate takes no minutes, ``pttt certify`` writes a certificate to the
 directory, and ``proof/verify.py`` and ``pttt verify`` check it, each in a process of its own.  The rows of the table in
 ``docs/exact.md`` are printed, with processor seconds and memory.  An equilibrium need not be unique: if a certificate
 differs from the committed one, a line says so.
@@ -22,7 +22,7 @@ from pttt_ooc.games.rules.catalogue import EXACT_VALUES
 
 PROOF = Path(__file__).parents[2] / "proof"
 PTTT = ("-m", "pttt_ooc.cli")
-AN_HOUR = ("pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt")
+MINUTES = ("pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt", "dark-hex-4x4-classical")
 HEAD = (
     "| game | value for player 0 | digits | infosets | support | bytes | certify, s | verify.py, s | verify.py, MB "
     "| `pttt verify`, s |"
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Make and verify them all."""
     parser = argparse.ArgumentParser(prog="python -m docs.make.certificates", description=__doc__)
     parser.add_argument("directory", type=Path, metavar="DIRECTORY")
-    quick = [name for name in EXACT_VALUES if name not in AN_HOUR]
+    quick = [name for name in EXACT_VALUES if name not in MINUTES]
     parser.add_argument("games", nargs="*", metavar="GAME", default=quick)
     options = parser.parse_args(arguments)
     if unknown := set(options.games) - EXACT_VALUES.keys():

@@ -17,7 +17,7 @@ from write_claim import claim_text
 HERE = Path(__file__).resolve().parent
 CERTIFICATES = HERE.parent
 LIBRARY = ["Numbers", "Statement", "Positions", "Checker", "Plans", "Soundness", "Bounds", "Reading", "Reals", "Counts"]
-LONG = {"pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt"}
+LONG = {"pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt", "dark-hex-4x4-classical"}
 CLOSED = "Closed under the global context\n"
 
 

@@ -33,10 +33,13 @@ CAPACITY = 1 << 16
 """Entries of the first search's arrays; if a search does not fit, the next has four times as many."""
 _ZERO = 0  # the row of the memo that has the number 0
 
-_NEED, _VALUE, _BEST, _DROPPED, _TOTAL, _WHOLE, _PARTS = range(7)
-"""The rows of a search's numbers at one depth: a value that is not above `_NEED` may be too high, and its actions need not
-be the best; the value; the best so far, and the highest of what was dropped; an attempt's payoffs where the game ends, its
-value or a bound of it, and from `_PARTS` on the same after it has failed and after it was placed."""
+_NEED, _VALUE, _TOTAL, _WHOLE, _PARTS = range(5)
+"""The rows of a search's numbers at one depth.
+
+An attempt must bring more than `_NEED`.  `_VALUE` is the most that one brings; if it is not above what was needed at
+first, it may be too high, and its actions not the best.  Of the attempt that is searched: payoffs where the game ends;
+its value or a bound of it; and from `_PARTS` on the same after it has failed and after it was placed.
+"""
 _NUMBERS = _PARTS + 2
 _LOWEST, _HIGHEST = 0, 1
 
@@ -104,7 +107,7 @@ class Search(NamedTuple):
         The bounds of the attempts, by depth and by the last attempt's result.
     open : bool (n + 2, 2, n)
         Whether an attempt is still to be searched.
-    numbers : int64 (n + 2, 9, limbs)
+    numbers : int64 (n + 2, 6, limbs)
         What a search reckons with at each depth, see :data:`_NEED`.
     limits : int64 (2, limbs)
         Less and more than any value.
@@ -223,8 +226,8 @@ def _clairvoyant_row(
 ) -> Any:
     """What the responder gets if they see the opponent's infosets from here on.
 
-    This is one function, because numba cannot cache two that call each other.  The squares on which the responder failed
-    do not matter: who sees the board attempts a mark of the opponent only to wait, and here that may be done again.
+    This is one function, because numba cannot cache two that call each other.  The squares on which the responder
+    failed do not matter: who sees the board attempts a mark of the opponent only to wait, and here may do so again.
 
     Parameters
     ----------
@@ -438,24 +441,19 @@ def _respond(
     """
     own, tried, begin, end = at
     numbers, base = search.numbers[depth], search.counts[0]
-    need, best, dropped, total, whole = (
-        numbers[_NEED],
-        numbers[_BEST],
-        numbers[_DROPPED],
-        numbers[_TOTAL],
-        numbers[_WHOLE],
-    )
+    need, most, total, whole = numbers[_NEED], numbers[_VALUE], numbers[_TOTAL], numbers[_WHOLE]
     bounds, opened = search.bounds[depth, result], search.open[depth, result]
     search.counts[1] += 1
-    copy(need, best)
-    copy(search.limits[_LOWEST], dropped)
+    copy(search.limits[_LOWEST], most)
     while True:
-        # Highest bound first: as soon as it is not above the best value, no other attempt can be better.
+        # Highest bound first: as soon as it is not above what is needed, no other attempt can be better.
         square = _largest(opened, bounds)
-        if square < 0 or not less(best, bounds[square]):
-            if square >= 0 and less(dropped, bounds[square]):
-                copy(bounds[square], dropped)
-            break
+        if square < 0:
+            return
+        if not less(need, bounds[square]):
+            if less(most, bounds[square]):
+                copy(bounds[square], most)
+            return
         opened[square] = False
         # On the stack follow the positions after the attempt has failed, up to `middle`, and after it was placed, up to
         # `last`. If space runs out, everything is searched again with more, and nothing found until then is used.
@@ -480,16 +478,16 @@ def _respond(
         # The attempt joins the response, for now.
         search.parents[mark], search.results[mark], search.squares[mark] = parent, result, square
         search.counts[0] += 1
-        # Each value found for one of its two parts replaces a bound; as soon as the sum cannot beat the best value, the
-        # rest is not searched.
+        # Each value found for one of its two parts replaces a bound; as soon as the sum is not above what is needed,
+        # the rest is not searched.
         _add_up(numbers)
         for outcome in range(2):
             then = placed if outcome else failed
-            if then[2] == then[3] or not less(best, whole):
+            if then[2] == then[3] or not less(need, whole):
                 continue
-            # What this part must bring so that the attempt can still beat the best, whatever the other part brings.
+            # What this part must bring more than, whatever the other part brings.
             needed = search.numbers[depth + 1, _NEED]
-            copy(best, needed)
+            copy(need, needed)
             subtract(needed, total)
             subtract(needed, numbers[_PARTS + 1 - outcome])
             make_proper(needed)
@@ -499,18 +497,13 @@ def _respond(
             copy(search.numbers[depth + 1, _VALUE], numbers[_PARTS + outcome])
             _add_up(numbers)
         # The best attempt so far replaces the one before, with all its actions; any other is taken out again.
-        if less(best, whole):
-            copy(whole, best)
+        if less(need, whole):
+            copy(whole, need)
             keep_only(search, base, mark)
         else:
-            if less(dropped, whole):
-                copy(whole, dropped)
             search.counts[0] = mark
-    # The value if something is above what is needed; otherwise an upper bound, from all that was dropped.
-    if less(need, best):
-        copy(best, numbers[_VALUE])
-    else:
-        copy(dropped if less(dropped, need) else need, numbers[_VALUE])
+        if less(most, whole):
+            copy(whole, most)
 
 
 @piece

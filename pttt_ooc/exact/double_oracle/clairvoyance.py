@@ -32,8 +32,8 @@ AGE, CONTENT = 2, 3  # columns of tables
 class Bounds(NamedTuple):
     """Tables of clairvoyant values.  Where there is no space, a new entry replaces the one that was unused for longest.
 
-    An entry is one row, so that looking at it reads memory at one place: two words of its key, which are 0 if it is empty;
-    the number of the response that used it last; and from column :data:`CONTENT` on its numbers, the bits of float64.
+    An entry is one row, so that looking at it reads memory at one place: two words of its key, which are 0 if it is
+    empty; the number of the response that used it last; and from column :data:`CONTENT` on its numbers, as float64.
 
     Attributes
     ----------
@@ -57,9 +57,8 @@ class Bounds(NamedTuple):
 def new_bounds(squares: int, megabytes: float) -> Bounds:
     """Empty tables of at most so many megabytes, half for values and half for rows; at least 1,024 of each."""
     values, rows = _lengths(squares, megabytes)
-    return _with_numbers(
-        np.zeros((values, CONTENT + 1), np.uint64), np.zeros((rows, CONTENT + squares), np.uint64), np.zeros(3, np.int64)
-    )
+    table, other = np.zeros((values, CONTENT + 1), np.uint64), np.zeros((rows, CONTENT + squares), np.uint64)
+    return _with_numbers(table, other, np.zeros(3, np.int64))
 
 
 def resized(bounds: Bounds, megabytes: float) -> Bounds:

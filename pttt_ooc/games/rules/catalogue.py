@@ -192,6 +192,7 @@ EXACT_VALUES: dict[str, Fraction] = {
         ),
         "dark-hex-3x4-classical": "1",
         "dark-hex-4x3-classical": "-19463/33742",
+        "dark-hex-4x4-classical": "1976707385278221/3368412316773950",
         "mini-2x2k2-abrupt": "2/3",
         "mini-2x3k2-abrupt": "13/17",
         "mini-3x2k2-abrupt": "13/17",

@@ -155,6 +155,7 @@ def test_a_strategy_that_reaches_too_much_is_told_so(pttt, monkeypatch):
         pytest.param("pttt-2x5k3-abrupt", marks=pytest.mark.long),
         pytest.param("pttt-3x4k3-abrupt", marks=pytest.mark.full),
         pytest.param("dark-hex-3x4-abrupt", marks=pytest.mark.full),
+        pytest.param("dark-hex-4x4-classical", marks=pytest.mark.full),
     ],
 )
 def test_the_largest_certificates_are_verified(name, pttt):

@@ -20,8 +20,8 @@ from tests.kits.verify_program import PROGRAM, PROOF, proven_words, text_of, ver
 
 BENCHMARKS = ["pttt-abrupt", "pttt-classical", "dark-hex-3x3-abrupt", "dark-hex-3x3-classical"]
 LARGE = {
-    **dict.fromkeys(["pttt-abrupt", "pttt-3x4k4-classical", "dark-hex-4x3-classical"], pytest.mark.long),
-    **dict.fromkeys(["pttt-2x5k3-abrupt", "pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt"], pytest.mark.full),
+    **dict.fromkeys(["pttt-abrupt", "pttt-2x5k3-abrupt"], pytest.mark.long),
+    **dict.fromkeys(["pttt-3x4k3-abrupt", "dark-hex-3x4-abrupt", "dark-hex-4x4-classical"], pytest.mark.full),
 }
 PROGRAMS = {"verify.py": [PROGRAM], "pttt verify": ["-m", "pttt_ooc.cli", "verify"]}
 
