@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pttt_ooc.exact.certificates.integer_plan import IntegerPlan
+from pttt_ooc.exact.certificates.known_infosets import Known, find_known, keep_known, new_known
 from pttt_ooc.exact.certificates.limbs import (
     Limbs,
     add,
@@ -25,6 +26,7 @@ from pttt_ooc.exact.certificates.limbs import (
     subtract,
     to_limbs,
 )
+from pttt_ooc.exact.double_oracle.clairvoyance import mix
 from pttt_ooc.exact.double_oracle.lazy_response import keep_only
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.jit import bare_kernel, inner_kernel, piece
@@ -113,6 +115,8 @@ class Search(NamedTuple):
         Less and more than any value.
     seen : int64 (2 n + 2, limbs)
         Sums of the recursion of a bound.
+    known
+        What was found so far.
     """
 
     counts: NDArray[np.int64]
@@ -125,6 +129,7 @@ class Search(NamedTuple):
     numbers: Limbs
     limits: Limbs
     seen: Limbs
+    known: Known
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,15 +211,14 @@ def _search_arrays(capacity: int, squares: int, limbs: int) -> Search:
         numbers=np.zeros((depths, _NUMBERS, limbs), np.int64),
         limits=np.zeros((2, limbs), np.int64),
         seen=np.zeros((2 * depths, limbs), np.int64),
+        known=new_known(capacity, limbs),
     )
 
 
 @piece
 def _slot(keys: Any, key: Any) -> Any:
     """The slot of a key, or the empty one that it may take."""
-    mixed = key * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    slot, last = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(len(keys) - 1)), len(keys) - 1
+    slot, last = np.int64(mix(key) & np.uint64(len(keys) - 1)), len(keys) - 1
     while keys[slot] != 0 and keys[slot] != key:
         slot = (slot + 1) & last
     return slot
@@ -443,17 +447,21 @@ def _respond(
     numbers, base = search.numbers[depth], search.counts[0]
     need, most, total, whole = numbers[_NEED], numbers[_VALUE], numbers[_TOTAL], numbers[_WHOLE]
     bounds, opened = search.bounds[depth, result], search.open[depth, result]
+    # Another order of attempts may have led here, and shown that there is no more to get than is needed.
+    if bounded:
+        _, entry = find_known(search.known, search.positions, at)
+        if entry >= 0 and not less(need, search.known.bounds[entry]):
+            copy(search.known.bounds[entry], most)
+            return
     search.counts[1] += 1
     copy(search.limits[_LOWEST], most)
     while True:
         # Highest bound first: as soon as it is not above what is needed, no other attempt can be better.
         square = _largest(opened, bounds)
-        if square < 0:
-            return
-        if not less(need, bounds[square]):
-            if less(most, bounds[square]):
+        if square < 0 or not less(need, bounds[square]):
+            if square >= 0 and less(most, bounds[square]):
                 copy(bounds[square], most)
-            return
+            break
         opened[square] = False
         # On the stack follow the positions after the attempt has failed, up to `middle`, and after it was placed, up to
         # `last`. If space runs out, everything is searched again with more, and nothing found until then is used.
@@ -504,6 +512,8 @@ def _respond(
             search.counts[0] = mark
         if less(most, whole):
             copy(whole, most)
+    if bounded:
+        keep_known(search.known, search.positions, at, most)
 
 
 @piece

@@ -61,7 +61,7 @@ def new_bounds(squares: int, megabytes: float) -> Bounds:
     return _with_numbers(table, other, np.zeros(3, np.int64))
 
 
-def resized(bounds: Bounds, megabytes: float) -> Bounds:
+def resize(bounds: Bounds, megabytes: float) -> Bounds:
     """The same tables, resized in place to at most so many megabytes, with the entries that fit.
 
     The tables that were given must not be used any more.
@@ -87,7 +87,7 @@ def _resize(table: NDArray[np.uint64], length: int) -> None:
     if length == before:
         return
     if length > before:
-        table.resize((length, table.shape[1]), refcheck=False)  # nothing else has its address
+        table.resize((length, table.shape[1]), refcheck=False)  # views of it are not used any more
     _move(table, length if length < before else 0, before, length)
     if length < before:
         table.resize((length, table.shape[1]), refcheck=False)

@@ -25,7 +25,7 @@ from pttt_ooc.exact.double_oracle.clairvoyance import (
     NEVER,
     digest_plan,
     new_bounds,
-    resized,
+    resize,
     row_of,
 )
 from pttt_ooc.exact.double_oracle.opponent_positions import attempt, follow, new_positions, position_at
@@ -128,7 +128,7 @@ class Responder:
 
     def limit(self, memo_mb: float) -> None:
         """Keep bounds in at most so many megabytes."""
-        self._bounds = resized(self._bounds, memo_mb)
+        self._bounds = resize(self._bounds, memo_mb)
 
     def respond(self, plan: SparsePlan, own: SparsePlan | None = None, bounded: bool = True) -> Response:
         """The best response to a plan of the opponent, and to the pure rule outside of it.

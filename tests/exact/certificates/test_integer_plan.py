@@ -86,6 +86,19 @@ def test_bounds_change_no_value_and_spare_visits(name):
         assert bounded.visited < whole.visited
 
 
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("mini-2x3k3-abrupt", 200), ("dark-hex-4x3-classical", 3_000)],  # 898 and 44,136 if each attempt is searched whole
+)
+def test_a_response_searches_only_what_can_still_win(name, most):
+    """And nothing twice that two orders of attempts lead to: on the second board that would be 4,778."""
+    certificate = read(PROOF / f"{name}.txt.gz")
+    rules, value = rule_tables(certificate.game), certificate.lower
+    found = [integer_response(rules, player, certificate.plans[1 - player]) for player in (0, 1)]
+    assert [Fraction(found[p].value, certificate.plans[1 - p].denominator) for p in (0, 1)] == [value, -value]
+    assert sum(each.visited for each in found) < most
+
+
 @pytest.mark.slow
 def test_the_infosets_of_a_plan_are_those_that_the_rules_allow():
     """The tree of the uniform plan has every infoset of the game; the others end no history that its player knows."""

@@ -13,7 +13,7 @@ import pytest
 from pttt_ooc.disk.memory import process_needs
 from pttt_ooc.disk.resources import MB
 from pttt_ooc.errors import MemoryBudgetError
-from pttt_ooc.exact.double_oracle.clairvoyance import AGE, CONTENT, entry_of, new_bounds, resized
+from pttt_ooc.exact.double_oracle.clairvoyance import AGE, CONTENT, entry_of, new_bounds, resize
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
@@ -63,14 +63,14 @@ def test_smaller_tables_keep_what_was_used_last():
     bounds.values[entries, AGE] = 1 + np.arange(len(entries)) % 2
     bounds.value_numbers[entries, CONTENT] = np.arange(len(entries))
     known = held(bounds)
-    bounds = resized(bounds, 0.25)
+    bounds = resize(bounds, 0.25)
     assert 1024 < len(bounds.values) < len(entries) / 2
     kept = held(bounds)
     assert kept.items() <= known.items() and len(kept) > 0.9 * len(bounds.values)
     assert (bounds.values[bounds.values[:, 1] > 0, AGE] == 2).mean() > 0.8
-    bounds = resized(bounds, 0.25)
+    bounds = resize(bounds, 0.25)
     assert held(bounds) == kept
-    bounds = resized(bounds, 2.0)
+    bounds = resize(bounds, 2.0)
     assert len(bounds.values) == length and held(bounds).items() <= kept.items()
     assert len(held(bounds)) > 0.95 * len(kept)
 
@@ -83,15 +83,15 @@ def held(bounds):
 
 def test_tables_that_shrink_take_no_second_table():
     """Nor do these, when they grow again."""
-    resized(new_bounds(9, 1), 2)  # loads what it calls
+    resize(new_bounds(9, 1), 2)  # loads what it calls
     tracemalloc.start()
     bounds = new_bounds(9, 40)
     for array in (bounds.values, bounds.rows):
         array[:] = np.arange(len(array)).reshape(-1, *[1] * (array.ndim - 1))
     size, lengths = bounds.values.nbytes + bounds.rows.nbytes, [len(array) for array in bounds]
     tracemalloc.reset_peak()
-    bounds = resized(bounds, 20)
-    bounds = resized(bounds, 40)
+    bounds = resize(bounds, 20)
+    bounds = resize(bounds, 40)
     assert [len(array) for array in bounds] == lengths
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
