@@ -26,7 +26,7 @@ from pttt_ooc.exact.certificates.rational_optimum import NotOptimalError, Ration
 from pttt_ooc.exact.certificates.rational_system import SingularError
 from pttt_ooc.exact.double_oracle.lazy_response import Responder, allow_response
 from pttt_ooc.exact.double_oracle.restricted_histories import HistoryFinder, Plans, WonHistories
-from pttt_ooc.exact.double_oracle.restricted_interior import face_of
+from pttt_ooc.exact.double_oracle.restricted_interior import Face, face_of
 from pttt_ooc.exact.double_oracle.restricted_nearby import face_at
 from pttt_ooc.exact.double_oracle.restricted_program import CheckedProgram
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables, rule_tables
@@ -110,7 +110,7 @@ def exact_equilibrium(
         elif programs == 0:
             reaches, fractions_of = _at_plans(program, plans, won)
         else:
-            reaches, fractions_of = _inside(program, plans, won)
+            reaches, fractions_of = _at_centre(program, plans, won)
         programs += 1
         for plan, reach in zip(plans, reaches, strict=True):
             behave(plan, reach, _LEAST)
@@ -150,25 +150,26 @@ def _at_vertex(program: IntegerProgram, simplex: Simplex) -> _Point:
 
 def _at_plans(program: IntegerProgram, plans: Plans, won: WonHistories) -> _Point:
     """The equilibrium that the plans play; if it is none, the centre of the face."""
-    face = face_at(plans, won)
+    return _in_face(program, face_at(plans, won), lambda: _at_centre(program, plans, won)[1]())
 
+
+def _at_centre(program: IntegerProgram, plans: Plans, won: WonHistories) -> _Point:
+    """The centre of the face.  Presolve may end on the boundary, whose face is another one: then it is left out."""
+    return _in_face(
+        program,
+        face_of(plans, won)[-1],
+        lambda: inside_optimum(program, face_of(plans, won, presolve=False)[-1]),
+    )
+
+
+def _in_face(
+    program: IntegerProgram, face: Face, otherwise: Callable[[], tuple[RationalOptimum, FreeReach | None]]
+) -> _Point:
     def fractions_of() -> tuple[RationalOptimum, FreeReach | None]:
         try:
             return inside_optimum(program, face)
         except (NotOptimalError, SingularError):
-            return _inside(program, plans, won)[1]()
-
-    return face.clean_reach, fractions_of
-
-
-def _inside(program: IntegerProgram, plans: Plans, won: WonHistories) -> _Point:
-    face = face_of(plans, won)[-1]
-
-    def fractions_of() -> tuple[RationalOptimum, FreeReach]:
-        try:
-            return inside_optimum(program, face)
-        except (NotOptimalError, SingularError):  # presolve may end on the boundary, whose face is another one
-            return inside_optimum(program, face_of(plans, won, presolve=False)[-1])
+            return otherwise()
 
     return face.clean_reach, fractions_of
 
