@@ -1,9 +1,9 @@
 """Make all certificates anew and verify them: ``python -m docs.make.certificates DIRECTORY [GAME ...]``.
 
 For the named games, or else all whose certificate takes less than a minute, ``pttt certify`` writes a certificate to
-the directory, and ``proof/verify.py`` and ``pttt verify`` check it, each in a process of its own.  The rows of the table in
-``docs/exact.md`` are printed, with processor seconds and memory.  An equilibrium need not be unique: if a certificate
-differs from the committed one, a line says so.
+the directory, and ``proof/verify.py`` and ``pttt verify`` check it, each in a process of its own.  The rows of the
+table in ``docs/exact.md`` are printed, with processor seconds and memory.  An equilibrium need not be unique: if a
+certificate differs from the committed one, a line says so.
 """
 
 from __future__ import annotations
