@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from pttt_ooc.cfr.solving.regret import RULES, Rule
 from pttt_ooc.cfr.sweep.engine import SliceArrays, reach_arrays, slice_arrays
 from pttt_ooc.cfr.sweep.tree import Floats, Reach
 from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk.block_mover import Use
 from pttt_ooc.disk.memory import arrays_within, buffer_for, virtual_array
 from pttt_ooc.games.structure.index import Index, Layout
 from pttt_ooc.games.structure.strategy import Strategy
@@ -114,21 +115,18 @@ def state_arrays(index: Layout, config: SolveConfig, rule: Rule | None = None) -
 
 @dataclass(frozen=True, eq=False)
 class AverageStrategy:
-    """The present average strategy of a solver, computed slice by slice from the sums of strategies.
+    """The present average strategy of a solver, computed part by part from the sums of strategies.
 
     Attributes
     ----------
-    part
-        Returns the probabilities of a slice, in an array that the next call overwrites.
+    of_views, uses
+        See :class:`pttt_ooc.games.structure.strategy.SlicedStrategy`.
     """
 
     index: Index
     player: int
-    part: Callable[[int], Floats]
-
-    def of_slice(self, n: int) -> Floats:
-        """See :meth:`pttt_ooc.games.structure.strategy.SlicedStrategy.of_slice`."""
-        return self.part(n)
+    of_views: Callable[[range], Floats]
+    uses: Callable[[range], Iterator[Use]]
 
     def whole(self) -> Strategy:
         """A copy of the strategy, which later iterations do not change."""
@@ -140,5 +138,5 @@ class AverageStrategy:
         mine = self.index.players[self.player]
         found = np.empty(mine.sequences, np.float32)
         for n in range(mine.slices):
-            found[mine.sequences_of(n)] = self.part(n)
+            found[mine.sequences_of(n)] = self.of_views(mine.views_of(n))
         return found

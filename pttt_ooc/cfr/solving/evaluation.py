@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from pttt_ooc.cfr.sweep import tree
-from pttt_ooc.cfr.sweep.engine import Engine, SliceArrays, reach_arrays, reach_part, slice_arrays
-from pttt_ooc.cfr.sweep.tree import Floats, Reach
+from pttt_ooc.cfr.sweep.blocks import Block
+from pttt_ooc.cfr.sweep.engine import Engine, SliceArrays, reach_arrays, reach_part, slice_arrays, uses_of_values
+from pttt_ooc.cfr.sweep.tree import Floats, Reach, Slice
+from pttt_ooc.disk.block_mover import Step
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.games.rules.catalogue import reference_value
@@ -184,23 +187,49 @@ class ProfileEvaluator:
         self, player: int, strategies: tuple[SlicedStrategy, SlicedStrategy], with_value: bool
     ) -> tuple[float, float]:
         """Value of the player's own strategy (if `with_value`) and of the player's best response."""
+        self.engine.perform(self._steps(player, strategies, with_value))
+        best, expected = self.arrays.best.nodes[0], self.arrays.expected[0]  # of the root, which is an even slice
+        return (float(expected[0]) if with_value else float("nan")), float(best[0])
+
+    def _steps(
+        self, player: int, strategies: tuple[SlicedStrategy, SlicedStrategy], with_value: bool
+    ) -> Iterator[Step]:
+        """The opponent's reach, downward; then this player's values against it, upward."""
         engine, i = self.engine, self.engine.index.players[player]
-        theirs = engine.index.players[1 - player]
-        reach = reach_part(self.arrays.reach, theirs)
-        opponent = engine.reach_by_slice(1 - player, strategies[1 - player].of_slice, reach)
+        opponent = reach_part(self.arrays.reach, engine.index.players[1 - player])
+        yield from engine.reach_steps(strategies[1 - player], opponent)
         expected = self.arrays.expected[0][:0]
         for n in reversed(range(i.slices)):
-            s = self.arrays.best.of(i, n)
-            engine.gradient_slice(player, n, opponent, s)
+            s, own, strategy = self.arrays.best.of(i, n), None, strategies[player]
+            yield from engine.gradient_steps(player, n, opponent, s)
             if with_value:
                 children, expected = expected, self.arrays.expected[n % 2][: len(s.nodes)]
-                expected[:] = s.nodes
                 own = s._replace(nodes=expected, child_values=children)
-                engine.run(player, n, tree.values_of_strategy, own, strategies[player].of_slice(n))
-            engine.run(player, n, tree.best_values, s, tree.NO_CHOICES)
-            self._done += len(s.sequences)
-            self._on_share(self._done / sum(each.sequences for each in engine.index.players))
-        return (float(expected[0]) if with_value else float("nan")), float(s.nodes[0])
+            for block in engine.blocks(player, n):
+                uses = [*uses_of_values(block, s, False)]
+                if own:
+                    uses += [*uses_of_values(block, own, False), *strategy.uses(block.views)]
+                yield Step(uses, partial(self._value_block, player, block, s, own, strategy))
+            yield Step((), partial(self._finish_part, len(s.sequences)))
+
+    def _value_block(self, player: int, block: Block, s: Slice, own: Slice | None, strategy: SlicedStrategy) -> None:
+        """Turn gradients into values of best actions; and, in `own`, into those of a strategy."""
+        if own:
+            nodes = slice(block.nodes.start - s.first_node, block.nodes.stop - s.first_node)
+            own.nodes[nodes] = s.nodes[nodes]
+            self.engine.run_block(player, block, tree.values_of_strategy, *_of_block(own, block, strategy))
+        self.engine.run_block(player, block, tree.best_values, s, tree.NO_CHOICES)
+
+    def _finish_part(self, sequences: int) -> None:
+        self._done += sequences
+        self._on_share(self._done / sum(each.sequences for each in self.engine.index.players))
+
+
+def _of_block(s: Slice, block: Block, strategy: SlicedStrategy) -> tuple[Slice, Floats]:
+    """A slice whose sequences are those of a block, and the strategy's weights of the same sequences."""
+    own = slice(block.sequences.start - s.first_sequence, block.sequences.stop - s.first_sequence)
+    part = s._replace(sequences=s.sequences[own], first_sequence=block.sequences.start)
+    return part, strategy.of_views(block.views)
 
 
 def evaluate(

@@ -19,7 +19,7 @@ from pttt_ooc.cfr.solving.regret import RULES, Coefficients, Rule
 from pttt_ooc.cfr.solving.schedule import last_scheduled
 from pttt_ooc.cfr.sweep import tree
 from pttt_ooc.cfr.sweep.blocks import Block
-from pttt_ooc.cfr.sweep.engine import Engine
+from pttt_ooc.cfr.sweep.engine import Engine, uses_of_reach, uses_of_values
 from pttt_ooc.cfr.sweep.tree import Discounts, Floats, Reach, Regrets, Slice
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.disk.block_mover import Step, Use
@@ -64,8 +64,8 @@ class Solver:
         mine = arrays.iteration(engine.index, config.precision)
         self.values, self.reaches, self._probabilities = mine.values, mine.reaches, arrays.probabilities
         self.averages = (
-            AverageStrategy(engine.index, 0, partial(self._average_of_slice, 0)),
-            AverageStrategy(engine.index, 1, partial(self._average_of_slice, 1)),
+            AverageStrategy(engine.index, 0, partial(self._average_of, 0), partial(self._uses_of_average, 0)),
+            AverageStrategy(engine.index, 1, partial(self._average_of, 1), partial(self._uses_of_average, 1)),
         )
         self.symmetrisers = tuple(Symmetriser(engine.index, player) for player in (0, 1))
         self.rule = rule or RULES[config.algorithm]
@@ -185,12 +185,19 @@ class Solver:
         index, (first, second) = self.engine.index, self.averages
         return Strategy(index, 0, first.probabilities), Strategy(index, 1, second.probabilities)
 
-    def _average_of_slice(self, player: int, n: int) -> Floats:
-        part = self.engine.index.players[player].sequences_of(n)
-        found = self._probabilities[: part.stop - part.start]
-        self.engine.run(player, n, tree.average_strategy, part.start, self.state.strategy_sums[player][n], found)
-        self.symmetrisers[player].of_slice(n, found)
+    def _average_of(self, player: int, views: range) -> Floats:
+        sums, found = (use.part for use in self._uses_of_average(player, views))
+        first = int(self.engine.index.players[player].sequence_start[views.start])
+        self.engine.run_views(player, views, tree.average_strategy, first, sums, found)
+        self.symmetrisers[player].of_views(views, found)
         return found
+
+    def _uses_of_average(self, player: int, views: range) -> Iterator[Use]:
+        i = self.engine.index.players[player]
+        n, part = i.slice_of(views.start), i.sequences_at(views)
+        first, size = i.sequences_of(n).start, part.stop - part.start
+        yield Use(self.state.strategy_sums[player][n][part.start - first : part.stop - first])
+        yield Use(self._probabilities[:size], True)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -202,10 +209,7 @@ def _uses_of_update(block: Block, s: Slice, regrets: Regrets) -> Iterator[Use]:
     if block.chooses:
         yield Use(regrets.regrets[own], True)
         yield Use(regrets.predictions[own], True)
-    yield Use(s.sequences[own], True)
-    yield Use(s.nodes[block.nodes.start - s.first_node : block.nodes.stop - s.first_node], True)
-    for part in block.children:
-        yield Use(s.child_values[part.start - s.first_child : part.stop - s.first_child])
+    yield from uses_of_values(block, s, True)
 
 
 def _uses_of_strategy(block: Block, first: int, reach: Reach, regrets: Regrets, sums: Floats) -> Iterator[Use]:
@@ -214,7 +218,4 @@ def _uses_of_strategy(block: Block, first: int, reach: Reach, regrets: Regrets, 
         yield Use(regrets.regrets[own])
         yield Use(regrets.predictions[own])
     yield Use(sums[own], True)
-    yield Use(reach.nodes[block.nodes], True)
-    yield Use(reach.sequences[block.sequences], True)
-    for part in block.parents:
-        yield Use(reach.sequences[part])
+    yield from uses_of_reach(block, reach)

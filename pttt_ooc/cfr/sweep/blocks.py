@@ -33,9 +33,9 @@ class Block:
     runs: list[tuple[int, int]]
 
     @property
-    def views(self) -> slice:
+    def views(self) -> range:
         """The views."""
-        return slice(self.runs[0][0], self.runs[-1][1])
+        return range(self.runs[0][0], self.runs[-1][1])
 
     @cached_property
     def nodes(self) -> slice:
@@ -45,7 +45,7 @@ class Block:
     @cached_property
     def sequences(self) -> slice:
         """Their sequences."""
-        return slice(*(int(self.index.sequence_start[v]) for v in (self.views.start, self.views.stop)))
+        return self.index.sequences_at(self.views)
 
     @cached_property
     def chooses(self) -> bool:
@@ -56,13 +56,14 @@ class Block:
     @cached_property
     def parents(self) -> list[slice]:
         """The sequences that lead to their nodes."""
-        return _parts(self.index.parent_start[self.views], np.diff(self.index.block_start[self.views], axis=1))
+        views = slice(self.views.start, self.views.stop)
+        return _parts(self.index.parent_start[views], np.diff(self.index.block_start[views], axis=1))
 
     @cached_property
     def children(self) -> list[slice]:
         """The nodes after their sequences."""
-        orders = np.diff(self.index.node_start)[self.views]
-        starts = self.index.child_start[self.views]
+        views = slice(self.views.start, self.views.stop)
+        orders, starts = np.diff(self.index.node_start)[views], self.index.child_start[views]
         return _parts(starts, np.broadcast_to(orders[:, None, None], starts.shape))
 
 

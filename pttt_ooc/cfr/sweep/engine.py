@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from pttt_ooc.disk.resources import cores
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.building import build_timing
 from pttt_ooc.games.structure.index import Index, PlayerIndex, PlayerLayout, build_index
+from pttt_ooc.games.structure.strategy import SlicedStrategy, Strategy
 from pttt_ooc.games.structure.timing import Factors, Timing
 from pttt_ooc.games.structure.views import Ints, find_pairs
 from pttt_ooc.types import Symmetry
@@ -172,7 +174,8 @@ class Engine:
         if self.dtype == dtype:
             return self
         other = Engine(self.index, self.timings, dtype, workers=self.workers)
-        other._local, other.mover = self._local, self.mover  # a thread works in one precision at a time
+        # A thread works in one precision at a time.
+        other._local, other.mover, other._places = self._local, self.mover, self._places
         return other
 
     def idle(self) -> Engine:
@@ -247,6 +250,11 @@ class Engine:
     def run(self, player: int, n: int, kernel: Callable[..., None], *arguments: Any) -> None:
         """Call ``kernel(first_view, last_view, tree, *arguments)`` for all views of a slice, on all threads."""
         self._run(player, self._runs[player][n], kernel, *arguments)
+
+    def run_views(self, player: int, views: range, kernel: Callable[..., None], *arguments: Any) -> None:
+        """As :meth:`run`, for some adjacent views of a slice."""
+        runs = _share_out(self.index.players[player].node_start, views, self._most_runs)
+        self._run(player, runs, kernel, *arguments)
 
     def run_block(self, player: int, block: Block, kernel: Callable[..., None], *arguments: Any) -> None:
         """As :meth:`run`, for the views of a block."""
@@ -342,16 +350,21 @@ class Engine:
         if weights.shape != (i.sequences,):
             raise ValueError(f"player {player} has {i.sequences:,} sequences, but weights have shape {weights.shape}")
         reach = into or in_memory(reach_arrays([i], self.dtype))
-        return self.reach_by_slice(player, lambda n: weights[i.sequences_of(n)], reach)
+        self.perform(self.reach_steps(Strategy(self.index, player, weights), reach))
+        return reach
 
-    def reach_by_slice(self, player: int, weights: Callable[[int], Floats], into: Reach) -> Reach:
-        """As :meth:`reach`, with a function that returns the weights of each slice."""
-        i = self.index.players[player]
+    def reach_steps(self, weights: SlicedStrategy, into: Reach) -> Iterator[Step]:
+        """The steps that do :meth:`reach`, with weights that come part by part."""
+        i = self.index.players[weights.player]
         for n in range(i.slices):
-            self.run(player, n, tree.reach_of_strategy, into, i.sequences_of(n).start, weights(n))
-        first = into.sequences[i.sequences_of(0)]
-        assert not len(first) or abs(first.sum() - 1) < PLAN_TOLERANCE, "a realization plan sums to 1 at the root"
-        return into
+            for block in self.blocks(weights.player, n):
+                uses = chain(weights.uses(block.views), uses_of_reach(block, into))
+                yield Step(uses, partial(self._reach_of_block, weights, block, into))
+        yield Step([Use(into.sequences[i.sequences_of(0)])], partial(_check_root, into.sequences[i.sequences_of(0)]))
+
+    def _reach_of_block(self, weights: SlicedStrategy, block: Block, into: Reach) -> None:
+        rest = (into, block.sequences.start, weights.of_views(block.views))
+        self.run_block(weights.player, block, tree.reach_of_strategy, *rest)
 
     def gradient_slice(self, player: int, n: int, opponent: Reach, into: Slice) -> None:
         """Gradient of the nodes and sequences of slice `n` of `player`, against a realization plan."""
@@ -372,6 +385,27 @@ class Engine:
         # The deepest slices come first, as they have most of the work.
         self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
         return nodes, sequences
+
+
+def uses_of_reach(block: Block, reach: Reach) -> Iterator[Use]:
+    """What a pass downward over a block needs of a player's reach."""
+    yield Use(reach.nodes[block.nodes], True)
+    yield Use(reach.sequences[block.sequences], True)
+    for part in block.parents:
+        yield Use(reach.sequences[part])
+
+
+def uses_of_values(block: Block, s: Slice, changes: bool) -> Iterator[Use]:
+    """What a pass upward over a block needs of a slice's values; it changes nodes, and sequences if told so."""
+    own = slice(block.sequences.start - s.first_sequence, block.sequences.stop - s.first_sequence)
+    yield Use(s.sequences[own], changes)
+    yield Use(s.nodes[block.nodes.start - s.first_node : block.nodes.stop - s.first_node], True)
+    for part in block.children:
+        yield Use(s.child_values[part.start - s.first_child : part.stop - s.first_child])
+
+
+def _check_root(sequences: Floats) -> None:
+    assert not len(sequences) or abs(sequences.sum() - 1) < PLAN_TOLERANCE, "a realization plan sums to 1 at the root"
 
 
 def scratch_arrays(source: int, receiver: int, matrix: int, dtype: DTypeLike) -> Scratch:

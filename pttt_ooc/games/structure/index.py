@@ -80,8 +80,15 @@ class PlayerLayout:
 
     def sequences_of(self, n: int) -> slice:
         """Sequences of slice `n`."""
-        first, last = self.slice_start[n], self.slice_start[n + 1]
-        return slice(int(self.sequence_start[first]), int(self.sequence_start[last]))
+        return self.sequences_at(self.views_of(n))
+
+    def sequences_at(self, views: range) -> slice:
+        """Sequences of adjacent views."""
+        return slice(int(self.sequence_start[views.start]), int(self.sequence_start[views.stop]))
+
+    def slice_of(self, view: int) -> int:
+        """The slice of a view."""
+        return int(np.searchsorted(self.slice_start, view, side="right")) - 1
 
     def sequences_by_slice(self) -> Ints:
         """Number of sequences, slice by slice."""

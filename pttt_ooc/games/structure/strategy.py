@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pttt_ooc.disk.block_mover import Use
 from pttt_ooc.disk.memory import virtual_array
 from pttt_ooc.games.structure.index import Index, Layout
 
@@ -15,7 +17,7 @@ Floats = NDArray[np.floating[Any]]
 
 
 class SlicedStrategy(Protocol):
-    """A strategy that returns its probabilities slice by slice, perhaps with only one slice in memory."""
+    """A strategy that returns its probabilities part by part, perhaps with only one part in memory."""
 
     @property
     def index(self) -> Index:
@@ -25,8 +27,14 @@ class SlicedStrategy(Protocol):
     def player(self) -> int:
         """0 or 1."""
 
-    def of_slice(self, n: int) -> Floats:
-        """The probabilities of slice `n`: float, shape (sequences of the slice,).  The next call may overwrite them."""
+    def of_views(self, views: range) -> Floats:
+        """The probabilities of adjacent views of one slice: float, shape (their sequences,).
+
+        The next call may overwrite them.
+        """
+
+    def uses(self, views: range) -> Iterator[Use]:
+        """The parts of arrays that :meth:`of_views` needs in memory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +55,13 @@ class Strategy:
     player: int
     probabilities: Floats
 
-    def of_slice(self, n: int) -> Floats:
-        """See :meth:`SlicedStrategy.of_slice`."""
-        return self.probabilities[self.index.players[self.player].sequences_of(n)]
+    def of_views(self, views: range) -> Floats:
+        """See :meth:`SlicedStrategy.of_views`."""
+        return self.probabilities[self.index.players[self.player].sequences_at(views)]
+
+    def uses(self, views: range) -> Iterator[Use]:
+        """See :meth:`SlicedStrategy.uses`."""
+        yield Use(self.of_views(views))
 
 
 def strategy_arrays(index: Layout, dtype: DTypeLike = np.float32) -> tuple[Floats, Floats]:

@@ -134,29 +134,28 @@ class Symmetriser:
 
     def __call__(self, probabilities: Floats) -> None:
         """Replace `probabilities`, shape (sequences,), by the average."""
-        for n in range(self._mine.slices):
-            self.of_slice(n, probabilities[self._mine.sequences_of(n)])
+        self.of_views(range(len(self._mine.placed)), probabilities)
 
-    def of_slice(self, n: int, probabilities: Floats) -> None:
-        """The same for one slice; `probabilities` has shape (sequences of the slice,)."""
-        for v, block in self._blocks(n, probabilities):
+    def of_views(self, views: range, probabilities: Floats) -> None:
+        """The same for adjacent views; `probabilities` has shape (their sequences,)."""
+        for v, block in self._blocks(views, probabilities):
             total, images = np.zeros(block.shape), 0
             for image in self._images(v, block):
                 total += image
                 images += 1
             block[:] = total / images
 
-    def keeps(self, n: int, probabilities: Floats) -> bool:
-        """Whether :meth:`of_slice` has nothing to average: infosets that mirror each other have the same numbers."""
-        blocks = self._blocks(n, probabilities)
+    def keeps(self, probabilities: Floats) -> bool:
+        """Whether it has nothing to average: infosets that mirror each other have the same numbers."""
+        blocks = self._blocks(range(len(self._mine.placed)), probabilities)
         return all(np.array_equal(image, block) for v, block in blocks for image in self._images(v, block))
 
-    def _blocks(self, n: int, probabilities: Floats) -> Iterator[tuple[int, Floats]]:
-        """The symmetric views of a slice, and their probabilities, shape (actions, orders)."""
-        i, views = self._mine, self._mine.views_of(n)
+    def _blocks(self, views: range, probabilities: Floats) -> Iterator[tuple[int, Floats]]:
+        """The symmetric ones of adjacent views, and their probabilities, shape (actions, orders)."""
+        i = self._mine
         begin, end = np.searchsorted(self._views, [views.start, views.stop])
         for v in self._views[begin:end].tolist():
-            first = int(i.sequence_start[v]) - i.sequences_of(n).start
+            first = int(i.sequence_start[v] - i.sequence_start[views.start])
             block = probabilities[first : first + int(i.sequence_start[v + 1] - i.sequence_start[v])]
             yield v, block.reshape(len(self._actions(v)), -1)
 
@@ -187,8 +186,7 @@ def is_symmetric(strategy: Strategy) -> bool:
 
     Views that mirror each other share their probabilities, if the index has symmetry.
     """
-    average = Symmetriser(strategy.index, strategy.player)
-    return all(average.keeps(n, strategy.of_slice(n)) for n in range(strategy.index.players[strategy.player].slices))
+    return Symmetriser(strategy.index, strategy.player).keeps(strategy.probabilities)
 
 
 def unfold(strategy: Strategy, whole: Index, into: Floats | None = None) -> Strategy:

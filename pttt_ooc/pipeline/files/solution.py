@@ -51,7 +51,7 @@ def write_solution(
     for strategy in strategies:
         mine = index.players[strategy.player]
         for n in range(mine.slices):
-            part = np.asarray(strategy.of_slice(n), dtype)
+            part = np.asarray(strategy.of_views(mine.views_of(n)), dtype)
             write_array(root, f"strategy/{strategy.player}/{n}", part, compress=True)
     own = {"game": index.game.name, "symmetry": index.symmetry, "format_version": FORMAT_VERSION}
     own |= {} if np.dtype(dtype) == np.float32 else {"dtype": np.dtype(dtype).name}

@@ -17,7 +17,7 @@ from pttt_ooc.cfr.solving import evaluation as evaluate_module
 from pttt_ooc.cfr.solving import solver as solve_module
 from pttt_ooc.cfr.solving.arrays import solver_arrays, state_arrays
 from pttt_ooc.cfr.solving.assessment import assess
-from pttt_ooc.cfr.solving.evaluation import evaluate
+from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator, evaluate
 from pttt_ooc.cfr.solving.regret import RULES, Parameters
 from pttt_ooc.cfr.solving.schedule import (
     CHEAP_SECONDS,
@@ -394,6 +394,33 @@ def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
                 solver.iterate()
             found.append({path: array.tobytes() for path, array in arrays.items()})
             assert not any(arrays[path].any() for path in solver.unchanged) and len(solver.unchanged) > 1
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("symmetry", ["none", "full"])
+def test_evaluations_use_nothing_but_what_they_say(monkeypatch, symmetry):
+    settings, found = config(), []
+    monkeypatch.setattr(engine, "MOVED_RUN", 12)
+    monkeypatch.setattr(engine, "RUN_WORK", 4)
+    for most in (None, 0, 10**9):
+        with closing(engine.Engine.of_game(named_game(NAME), symmetry, np.float32, 1)) as cut:
+            state, buffers = in_memory((state_arrays(cut.index, settings), solver_arrays(cut.index, settings)))
+            arrays = leaves(state)
+            for array in arrays.values():
+                array[:] = 0
+            solver = Solver(cut, settings, arrays, buffers)
+            for _ in range(3):
+                solver.iterate()
+            own = buffers.evaluation(cut.index)
+            numbers = [array for array in leaves(own).values() if array.dtype == np.float64]
+            everything = [array for array in (*arrays.values(), *numbers, buffers.probabilities) if array.size]
+            cut.mover = None if most is None else PoisonedMover(everything, most)
+            evaluator = ProfileEvaluator(cut, own)
+            several = [len(evaluator.engine.blocks(p, n)) > 1 for p in (0, 1) for n in range(cut.index.players[p].slices)]
+            assert any(several) == (most is not None)
+            evaluated = [evaluator(*solver.averages), evaluator(*solver.average())]
+            found.append([replace(each, seconds=0) for each in evaluated])
+            assert found[-1][0] == found[-1][1] and found[-1][0].nashconv > 0
     assert found[0] == found[1] == found[2]
 
 
