@@ -20,7 +20,8 @@ _HISTORY = 16  # bytes for each won history
 _MATCHING = 100  # bytes for each sequence, in regret matching
 _BUILT, _NUMBER = 120, 400  # bytes for each won history, and for each number, row and column of a linear program
 _NUMBERS = 4  # numbers, rows and columns for each sequence, besides payoffs
-_SAVED = 3  # copies of plans and histories, while they are saved
+_SAVED = 2  # copies of plans and histories, while they are saved: all of them, and the best plans so far
+_PIECE = 16 << 20  # bytes of an array that numpy writes at a time
 _SENT = 3  # copies of plans in a process that gets them: as a message, and for two rounds
 LEAST_TABLES = 2 * MB
 """Bytes for the bounds of both players, at least."""
@@ -96,6 +97,7 @@ def needs_of(plans: Plans, histories: int, exact: bool) -> dict[str, float]:
         solution = histories * _BUILT + (histories + _NUMBERS * sequences) * _NUMBER
     else:
         solution = sequences * _MATCHING
-    saved = _SAVED * (kept + histories * _HISTORY)
+    written = kept + histories * _HISTORY
+    saved = _SAVED * written + min(written, _PIECE)
     grown = {"plans": _GROWN * kept, "won histories": _GROWN * _HISTORY * histories}
     return grown | {"the restricted game's solution and the saved state": max(solution, saved)}

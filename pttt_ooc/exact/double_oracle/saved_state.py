@@ -16,11 +16,11 @@ from typing import Self
 
 import numpy as np
 
-from pttt_ooc.disk.files import atomic_write_bytes, explain_errors, make_directory
+from pttt_ooc.disk.files import explain_errors, make_directory, replacing
 from pttt_ooc.disk.locks import hold
 from pttt_ooc.errors import StoreError
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
-from pttt_ooc.exact.double_oracle.state_arrays import as_bytes, from_bytes
+from pttt_ooc.exact.double_oracle.state_arrays import from_bytes, write_arrays
 from pttt_ooc.imports import code_digest, dependencies, without_plain
 
 _SHARE = 20  # saving takes at most one part in so many of a run's time
@@ -91,7 +91,8 @@ class SavedState:
         if last is None or last.number == self._saved or not (now or begin >= self._due):
             return
         names = {name: np.array(text) for name, text in self._names.items()}
-        atomic_write_bytes(self._file, as_bytes(names | self._oracle.state()))
+        with replacing(self._file) as temporary, open(temporary, "wb") as file:
+            write_arrays(file, names | self._oracle.state())
         end = time.monotonic()
         self._saved, self._due = last.number, end + _SHARE * (end - begin)
 

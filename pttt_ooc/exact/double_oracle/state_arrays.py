@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,15 @@ from numpy.typing import NDArray
 Arrays = dict[str, NDArray[Any]]
 
 
+def write_arrays(file: IO[bytes], arrays: Arrays) -> None:
+    """Write arrays by name to an open file, piece by piece."""
+    np.savez(file, allow_pickle=False, **arrays)
+
+
 def as_bytes(arrays: Arrays) -> bytes:
-    """Arrays by name as the content of a file."""
+    """What :func:`write_arrays` writes."""
     content = io.BytesIO()
-    np.savez(content, allow_pickle=False, **arrays)
+    write_arrays(content, arrays)
     return content.getvalue()
 
 
