@@ -15,12 +15,12 @@ from pttt_ooc.exact.double_oracle.restricted_histories import Plans
 from pttt_ooc.exact.double_oracle.rule_tables import RuleTables
 from pttt_ooc.exact.double_oracle.transpositions import BYTES
 
-_GROWN = 2.5  # an array that grows, and its copy
+_GROWN = 1.5  # a larger copy, while an array grows
 _HISTORY = 16  # bytes for each won history
+_REGRETS = 16  # bytes for each sequence, kept from round to round
 _MATCHING = 100  # bytes for each sequence, in regret matching
 _BUILT, _NUMBER = 120, 400  # bytes for each won history, and for each number, row and column of a linear program
 _NUMBERS = 4  # numbers, rows and columns for each sequence, besides payoffs
-_SAVED = 2  # copies of plans and histories, while they are saved: all of them, and the best plans so far
 _PIECE = 16 << 20  # bytes of an array that numpy writes at a time
 _SENT = 3  # copies of plans in a process that gets them: as a message, and for two rounds
 LEAST_TABLES = 2 * MB
@@ -44,7 +44,7 @@ class RunMemory:
         self._name, self._megabytes = name, megabytes
         self._fixed = fixed_needs(rules)
 
-    def for_bounds(self, plans: Plans, histories: int, exact: bool) -> float:
+    def for_bounds(self, plans: Plans, histories: int, exact: bool, best: Plans | None = None) -> float:
         """The megabytes that are left for tables of bounds.
 
         Parameters
@@ -53,17 +53,19 @@ class RunMemory:
             Number of won histories of the restricted game.
         exact
             Whether the restricted game is solved by a linear program.
+        best
+            The best plans so far; default: as large as `plans`.
 
         Raises
         ------
         MemoryBudgetError
             If too little is left.
         """
-        return self._megabytes_left(needs_of(plans, histories, exact))
+        return self._megabytes_left(needs_of(plans, histories, exact, best))
 
     def for_worker(self, plans: Plans) -> float:
         """The megabytes that are left for tables of bounds in a process that only searches; errors as above."""
-        return self._megabytes_left({"plans": _SENT * sum(part.nbytes for plan in plans for part in plan)})
+        return self._megabytes_left({"plans": _SENT * _bytes_of(plans)})
 
     def _megabytes_left(self, more: dict[str, float]) -> float:
         needs = self._fixed | more
@@ -89,15 +91,27 @@ def fixed_needs(rules: RuleTables) -> dict[str, float]:
     }
 
 
-def needs_of(plans: Plans, histories: int, exact: bool) -> dict[str, float]:
-    """Bytes that a round needs, by purpose, without tables of bounds."""
+def needs_of(plans: Plans, histories: int, exact: bool, best: Plans | None = None) -> dict[str, float]:
+    """Bytes that a round needs, by purpose, without tables of bounds; see :meth:`RunMemory.for_bounds`.
+
+    What grows, the solution, the part that is played, and the copies that are saved are not there at the same time.
+    """
     sequences = sum(int(plan.counts[1]) for plan in plans)
-    kept = sum(part.nbytes for plan in plans for part in plan)
+    kept, won = _bytes_of(plans), _HISTORY * histories
+    everything = kept + (_bytes_of(best) if best else kept) + won + _REGRETS * sequences
     if exact:
         solution = histories * _BUILT + (histories + _NUMBERS * sequences) * _NUMBER
     else:
         solution = sequences * _MATCHING
-    written = kept + histories * _HISTORY
-    saved = _SAVED * written + min(written, _PIECE)
-    grown = {"plans": _GROWN * kept, "won histories": _GROWN * _HISTORY * histories}
-    return grown | {"the restricted game's solution and the saved state": max(solution, saved)}
+    turns = {
+        "plans that grow": _GROWN * (kept + won),
+        "the restricted game's solution": solution,
+        "the part that is played": kept,
+        "the saved state": everything + min(everything, _PIECE),
+    }
+    largest = max(turns, key=lambda what: turns[what])
+    return {"plans": everything - won, "won histories": float(won), largest: turns[largest]}
+
+
+def _bytes_of(plans: Plans) -> int:
+    return sum(part.nbytes for plan in plans for part in plan)

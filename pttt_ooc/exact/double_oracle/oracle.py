@@ -68,7 +68,7 @@ _MOST, _MOST_DEAR, _MOST_LARGE = 200, 600, 4000  # its iterations; fewer take lo
 _MOST_NEARBY = 1000  # before programs for plans near their averages
 _DISTANCE, _FURTHER, _FURTHEST = 2.5, 10, 250  # of these plans, in units of the averages' gap
 _LEAST = 1e-14  # reach that counts as none
-_LEAST_CHANCE = 1e-3  # of an action that survives pruning
+_LEAST_CHANCE, _LEAST_CHANCE_DEAR = 1e-3, 1e-4  # of an action that survives pruning; averages of dear games are finer
 
 
 class Solver(StrEnum):
@@ -332,7 +332,7 @@ class DoubleOracle:
 
     def _limit_bounds(self, won: WonHistories, exact: bool) -> None:
         """Limit tables of bounds to leave the memory that the restricted game takes."""
-        megabytes = min(self._memo_mb, self._memory.for_bounds(self.plans, len(won.payoffs), exact))
+        megabytes = min(self._memo_mb, self._memory.for_bounds(self.plans, len(won.payoffs), exact, self._best))
         for responder in self._responders:
             responder.limit(megabytes / 2)
 
@@ -415,7 +415,8 @@ class DoubleOracle:
         reach, _ = self._matching.solve(self.plans, won, _PART * width, 2 * _MOST)
         for plan, own in zip(self.plans, reach, strict=True):
             behave(plan, own, _LEAST)
-        self._keep_likely(_LEAST_CHANCE)
+        dear = sum(int(plan.counts[1]) for plan in self.plans) > DEAR
+        self._keep_likely(_LEAST_CHANCE_DEAR if dear else _LEAST_CHANCE)
         self.plans, won = self._histories.find_won(self.plans)
         return won
 

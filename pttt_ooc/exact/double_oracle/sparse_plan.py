@@ -17,6 +17,8 @@ from pttt_ooc.jit import bare_kernel, piece
 SPARE = 64
 """A plan that needs space gets it for at least so many more infosets and sequences."""
 
+_MOST_SPARE = 1 << 18  # a large plan gets space for so many more
+
 PLAYED = 1e-300
 """Less than any probability of an action that a plan plays."""
 
@@ -85,7 +87,8 @@ def with_capacity(plan: SparsePlan, more: int) -> SparsePlan:
     if needed <= len(plan.before):
         return plan
     blanks = dict.fromkeys(plan._fields[1:], 0) | dict.fromkeys(("children", "actions", "before"), -1)
-    return plan._replace(**{name: _longer(getattr(plan, name), needed + needed // 2, k) for name, k in blanks.items()})
+    size = needed + min(needed // 2, _MOST_SPARE)
+    return plan._replace(**{name: _longer(getattr(plan, name), size, blank) for name, blank in blanks.items()})
 
 
 def squares_of(plan: SparsePlan) -> NDArray[np.int8]:

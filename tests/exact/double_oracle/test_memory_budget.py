@@ -17,6 +17,7 @@ from pttt_ooc.exact.double_oracle.clairvoyance import AGE, CONTENT, entry_of, ne
 from pttt_ooc.exact.double_oracle.memory_budget import RunMemory, needs_of
 from pttt_ooc.exact.double_oracle.oracle import DoubleOracle
 from pttt_ooc.exact.double_oracle.saved_state import SavedState
+from pttt_ooc.exact.double_oracle.sparse_plan import first_infoset
 from pttt_ooc.exact.double_oracle.transpositions import BYTES
 from pttt_ooc.games.rules.catalogue import named_game
 from tests.exact.double_oracle.oracles import assert_same, finished, solved
@@ -120,10 +121,10 @@ def test_a_command_that_outgrows_its_memory_goes_on_to_the_same_bits(tmp_path, m
     """The first linear program does not fit, when the restricted game is pruned already."""
     limit, command = RunMemory.for_bounds, ["exact", "--game", NAME, "--state", str(tmp_path / "state")]
 
-    def outgrown(self, plans, histories, exact):
+    def outgrown(self, plans, histories, exact, best=None):
         if exact:
             raise MemoryBudgetError("The next round takes too much.")
-        return limit(self, plans, histories, exact)
+        return limit(self, plans, histories, exact, best)
 
     with monkeypatch.context() as patch:
         patch.setattr(RunMemory, "for_bounds", outgrown)
@@ -166,9 +167,6 @@ def test_the_peak_of_a_game_of_ten_squares_stays_below_a_small_budget():
 # ---------------------------------------------------------------------------------------------
 # What a round needs
 
-SAVING = "the restricted game's solution and the saved state"
-
-
 @pytest.fixture(scope="module")
 def oracle():
     return DoubleOracle(named_game("mini-2x2k2-abrupt"))
@@ -206,16 +204,19 @@ def test_the_fixed_part_has_the_process_and_the_transpositions_of_both_players(o
     assert 0 < rest < 10**5, "the tables of the rules"
 
 
-def test_a_saved_state_takes_two_copies_of_plans_and_histories(oracle):
-    """Of large plans: as they are, and the best ones; and what is written at a time, where no program is larger."""
-    needs, kept = needs_of(oracle.plans, 10**6, False), bytes_of(oracle.plans)
-    assert kept < 16 * 10**6 and needs[SAVING] == 2 * (kept + 16 * 10**6) + min(kept + 16 * 10**6, 16 * 2**20)
-    assert needs["plans"] == 2.5 * kept and needs["won histories"] == 2.5 * 16 * 10**6
-    with_program = needs_of(oracle.plans, 10**6, True)
-    assert with_program[SAVING] > needs[SAVING] and with_program["plans"] == needs["plans"]
-    few = needs_of(oracle.plans, 0, True)
-    sequences = sum(int(plan.counts[1]) for plan in oracle.plans)
-    assert few[SAVING] == max(3 * kept, 4 * 400 * sequences), "the larger one, as they are not there at the same time"
+def test_a_round_needs_the_most_that_is_there_at_the_same_time(oracle):
+    """Plans, the best ones, regrets and histories always; besides, copies that are saved, or a program."""
+    plans, kept = oracle.plans, bytes_of(oracle.plans)
+    sequences, won = sum(int(plan.counts[1]) for plan in plans), 16 * 10**6
+    always = 2 * kept + 16 * sequences
+    matched, saved = needs_of(plans, 10**6, False), always + won
+    assert matched == {"plans": always, "won histories": won, "the saved state": saved + min(saved, 16 * 2**20)}
+    assert needs_of(plans, 0, False)["the saved state"] == 2 * always, "the piece that is written is all"
+    played = first_infoset(oracle.rules, 0), first_infoset(oracle.rules, 1)
+    assert matched["plans"] - needs_of(plans, 10**6, False, played)["plans"] == kept - bytes_of(played)
+    with_program = needs_of(plans, 10**6, True)
+    program = with_program.pop("the restricted game's solution")
+    assert program == 10**6 * 120 + (10**6 + 4 * sequences) * 400 and with_program.keys() == {"plans", "won histories"}
 
 
 def test_saving_takes_no_more_than_is_projected(tmp_path):
@@ -227,5 +228,5 @@ def test_saving_takes_no_more_than_is_projected(tmp_path):
         saved.save()
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    kept = bytes_of(oracle.plans)
-    assert kept * Fraction(1, 2) < peak < 2 * kept + 10**6
+    needs = needs_of(oracle.plans, oracle.last.histories, False, oracle._best)
+    assert bytes_of(oracle.plans) * Fraction(1, 2) < peak < needs["the saved state"] + 10**6

@@ -194,10 +194,10 @@ def test_rounds_that_outgrow_the_memory_go_on_with_more(done, tmp_path, capsys, 
     finish.run(GAME, "full", EXACT, whole, memory_mb=401)  # which is too little for the choice among equilibria
     limit = RunMemory.for_bounds
 
-    def outgrown(self, plans, histories, exact):
+    def outgrown(self, plans, histories, exact, best=None):
         if exact:
             raise MemoryBudgetError("The next round takes 401 MB of memory, but the budget is 400 MB.")
-        return limit(self, plans, histories, exact)
+        return limit(self, plans, histories, exact, best)
 
     monkeypatch.setattr(RunMemory, "for_bounds", outgrown)
     finish.run(GAME, "full", EXACT, directory, memory_mb=400)
