@@ -65,9 +65,12 @@ def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True) -> Insi
     best = InsidePlans(face.clean_reach, gap(plans, won, face.clean_reach))
     if best.loss <= ROUNDING:
         return best
-    first, second = _project(program, found, face)
-    # A plan's loss does not depend on the other plan, so one may be projected where the other is not.
-    for pair in ((first, second), (first, best.reach[1]), (best.reach[0], second)):
+    return choose_best(plans, won, best, _project(program, found, face))
+
+
+def choose_best(plans: Plans, won: WonHistories, best: InsidePlans, other: tuple[Floats, Floats]) -> InsidePlans:
+    """The best of two pairs and of their mixed pairs: a plan's loss does not depend on the other plan."""
+    for pair in (other, (other[0], best.reach[1]), (best.reach[0], other[1])):
         if min(map(np.min, pair)) >= 0 and (loss := gap(plans, won, pair)) < best.loss:
             best = InsidePlans(pair, loss)
     return best

@@ -20,7 +20,14 @@ from numpy.typing import NDArray
 from pttt_ooc.cfr.solving.highs_solver import ColumnProgram, solve_inside
 from pttt_ooc.exact.double_oracle.plan_evaluation import reach_of
 from pttt_ooc.exact.double_oracle.restricted_histories import Plans, WonHistories
-from pttt_ooc.exact.double_oracle.restricted_interior import NOISE, ROUNDING, Face, InsidePlans, nearest_plan
+from pttt_ooc.exact.double_oracle.restricted_interior import (
+    NOISE,
+    ROUNDING,
+    Face,
+    InsidePlans,
+    choose_best,
+    nearest_plan,
+)
 from pttt_ooc.exact.double_oracle.restricted_matching import action_values, gap
 from pttt_ooc.exact.double_oracle.sequence_form import SequenceForm, sequence_form
 from pttt_ooc.exact.double_oracle.sparse_plan import SparsePlan
@@ -59,12 +66,9 @@ def nearby_plans(plans: Plans, won: WonHistories, averages: Sequence[Floats], di
     forms = sequence_form(plans, won, 0), sequence_form(plans, won, 1)
     improved = tuple(_improve(forms[p], averages[p], _losses(plans[1 - p], answers[1 - p]), most) for p in (0, 1))
     near = improved[0], improved[1]
-    projected = _project(plans, won, forms, near)
-    # A plan's loss does not depend on the other plan, so one may be projected where the other is not.
-    for pair in (near, projected, (projected[0], near[1]), (near[0], projected[1])):
-        if (loss := gap(plans, won, pair)) < best.loss:
-            best = InsidePlans(pair, loss)
-    return best
+    loss = gap(plans, won, near)
+    best = InsidePlans(near, loss) if loss < best.loss else best
+    return choose_best(plans, won, best, _project(plans, won, forms, near))
 
 
 def face_at(plans: Plans, won: WonHistories) -> Face:

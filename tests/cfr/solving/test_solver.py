@@ -416,7 +416,9 @@ def test_evaluations_use_nothing_but_what_they_say(monkeypatch, symmetry):
             everything = [array for array in (*arrays.values(), *numbers, buffers.probabilities) if array.size]
             cut.mover = None if most is None else PoisonedMover(everything, most)
             evaluator = ProfileEvaluator(cut, own)
-            several = [len(evaluator.engine.blocks(p, n)) > 1 for p in (0, 1) for n in range(cut.index.players[p].slices)]
+            several = [
+                len(evaluator.engine.blocks(p, n)) > 1 for p in (0, 1) for n in range(cut.index.players[p].slices)
+            ]
             assert any(several) == (most is not None)
             evaluated = [evaluator(*solver.averages), evaluator(*solver.average())]
             found.append([replace(each, seconds=0) for each in evaluated])

@@ -167,6 +167,7 @@ def test_the_peak_of_a_game_of_ten_squares_stays_below_a_small_budget():
 # ---------------------------------------------------------------------------------------------
 # What a round needs
 
+
 @pytest.fixture(scope="module")
 def oracle():
     return DoubleOracle(named_game("mini-2x2k2-abrupt"))
