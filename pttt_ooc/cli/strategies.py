@@ -126,7 +126,7 @@ def evaluate(
             # Arrays for reading and for the best responses share one budget of memory; the engine scales the rows.
             reading = strategy_reader.reading_needs(named, engine.index, data, normalised=False)
             budget, both = memory_mb or MEMORY_MB, (reading.arrays, evaluation_arrays(engine.index))
-            arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory)
+            arrays, own = arrays_for(engine, "evaluate", reading.fixed, both, budget, directory, moves=True)
             load = partial(_load, named, engine.index, data, arrays, directory)
             # In parallel: inflating and checking rows take most of the time, and release the interpreter's lock.
             strategies = list(in_order(load, range(len(named)), engine.threads))

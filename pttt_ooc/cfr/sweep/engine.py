@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain
@@ -22,8 +23,15 @@ from pttt_ooc.cfr.sweep.blocks import Block, blocks_of, places_of, sources_of
 from pttt_ooc.cfr.sweep.gradient import Scratch
 from pttt_ooc.cfr.sweep.tree import Downward, Extents, Floats, Reach, Slice, Upward
 from pttt_ooc.disk.block_mover import BlockMover, Step, Use, perform_steps
-from pttt_ooc.disk.memory import arrays_within, buffer_for, in_memory, thread_needs, virtual_array
-from pttt_ooc.disk.resources import cores
+from pttt_ooc.disk.memory import (
+    arrays_within,
+    buffer_for,
+    in_memory,
+    process_needs,
+    thread_needs,
+    virtual_array,
+)
+from pttt_ooc.disk.resources import available_bytes, cores
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.building import build_timing
 from pttt_ooc.games.structure.index import Index, PlayerIndex, PlayerLayout, build_index
@@ -42,6 +50,8 @@ _USUAL_SUM = 600  # cells of the matrix between the two steps of an operator, in
 RUN_WORK = 30_000  # nodes and cells, at least: less work takes longer to hand over than to do
 MOVED_RUN = 250_000  # nodes of a run of a block that is moved
 MOVED_RUNS = 2  # in such a block, for each thread
+_OF_MEMORY = 0.7  # the part of the free memory that moved pieces of arrays take: the rest is for pages on their way
+_LEAST_MOVED = 64 << 20  # bytes
 
 
 def reach_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> Reach:
@@ -153,6 +163,7 @@ class Engine:
         self.workers = workers or Workers(cores() if threads is None else threads)
         self._local = threading.local()  # of each thread: its buffer, and the arrays in it in either precision
         self.mover: BlockMover | None = None  # for arrays that do not fit into memory
+        self._ends = ExitStack()
         # What some runs of a gradient use: parts of the opponent's sequences and nodes, and of their own.
         self._places: dict[tuple[int, ...], tuple[list[slice], ...]] = {}
 
@@ -192,7 +203,22 @@ class Engine:
 
     def close(self) -> None:
         """End the threads, also for the engines that share them."""
+        self._ends.close()
         self.workers.pool.shutdown()
+
+    def move_mapped(self, mapped: int, projected: int) -> None:
+        """From now on move mapped arrays block by block, if the memory that is left does not hold them all.
+
+        Parameters
+        ----------
+        mapped
+            Bytes of the mapped arrays.
+        projected
+            Bytes that the process will take besides.
+        """
+        left = available_bytes() + sum(process_needs().values()) - projected  # the process has its memory already
+        if mapped > left:
+            self.mover = self._ends.enter_context(BlockMover(max(round(_OF_MEMORY * left), _LEAST_MOVED)))
 
     @property
     def threads(self) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from pttt_ooc.cfr.sweep.engine import Engine, engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, Tree, process_needs
+from pttt_ooc.disk.resources import MB
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.pipeline.files.structure_store import read_index, read_timings
 from pttt_ooc.pipeline.stages.directories import INDEX, structure_of
@@ -43,7 +44,13 @@ def open_engine(
 
 
 def arrays_for(
-    engine: Engine, what: str, reading: Mapping[str, int], arrays: Tree, memory_mb: float, scratch: Path
+    engine: Engine,
+    what: str,
+    reading: Mapping[str, int],
+    arrays: Tree,
+    memory_mb: float,
+    scratch: Path,
+    moves: bool = False,
 ) -> Tree:
     """Allocate the arrays for an engine's work within a memory budget.
 
@@ -59,6 +66,8 @@ def arrays_for(
         Tree of virtual arrays.
     scratch
         Directory for the files of mapped arrays.
+    moves
+        Whether the engine moves mapped arrays block by block; then it is for these arrays only.
 
     Raises
     ------
@@ -70,4 +79,6 @@ def arrays_for(
     if message := workspace.fewer_threads(what, memory_mb, engine.threads):
         tell(message)
     engine.workers.limit(workspace.threads)
+    if moves:
+        engine.move_mapped(workspace.mapped, workspace.projected_mb * MB)
     return workspace.allocate()

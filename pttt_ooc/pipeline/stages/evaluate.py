@@ -22,6 +22,7 @@ from pttt_ooc.cfr.solving.evaluation import (
 )
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk.resources import MB
 from pttt_ooc.exact.double_oracle.plan_evaluation import evaluate_plans
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.catalogue import named_game, reference_value
@@ -96,6 +97,7 @@ def run(
             engine.workers.limit(workspace.threads)
             # The strategies against their best responses; these and the reference enclose the value, against which each
             # player's exploitability is measured.
+            engine.move_mapped(workspace.mapped, workspace.projected_mb * MB)
             own, probabilities = workspace.allocate()
             evaluator = ProfileEvaluator(engine, own)
             solution = read_solution(store, index, probabilities)

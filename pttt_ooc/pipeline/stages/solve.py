@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,11 @@ from pttt_ooc.cfr.solving.schedule import end_sentence
 from pttt_ooc.cfr.solving.solve_run import solve
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk.block_mover import BlockMover
 from pttt_ooc.disk.commits import is_state
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fresh_store, remove
 from pttt_ooc.disk.memory import MemoryNeeds, leaves, process_needs
 from pttt_ooc.disk.numbers import size
-from pttt_ooc.disk.resources import MB, available_bytes, moved_bytes
+from pttt_ooc.disk.resources import MB, moved_bytes
 from pttt_ooc.games.structure.index import Index, Layout
 from pttt_ooc.pipeline.files.solution import write_solution
 from pttt_ooc.pipeline.show.progress import Progress
@@ -35,9 +33,6 @@ from pttt_ooc.pipeline.stages.provenance import fingerprint
 from pttt_ooc.pipeline.stages.snapshots import Snapshots
 from pttt_ooc.pipeline.stages.stage_context import Facts, digests, inputs, stage, workspace_of
 from pttt_ooc.types import Symmetry
-
-_OF_MEMORY = 0.7  # the part of the free memory that moved pieces of arrays take: the rest is for pages on their way
-_LEAST_MOVED = 64 * MB
 
 
 def needs(layout: Layout, settings: SolveConfig, thread: Mapping[str, int]) -> MemoryNeeds[SolverArrays]:
@@ -96,16 +91,15 @@ def run(
             state = sum(array.nbytes for array in leaves(state_arrays(engine.index, settings)).values())
             in_memory = workspace.holds(state, memory_mb)
             facts["memory"]["projected_mb"] += -(-state // MB) if in_memory else 0
-            mover = None if in_memory else _mover(state + workspace.mapped, workspace.projected_mb * MB)
+            if not in_memory:
+                engine.move_mapped(state + workspace.mapped, workspace.projected_mb * MB)
             arrays = workspace.allocate()
             # The iterations, from the last commit on; then their average strategies are the solution.
             for sentence in _others(work):
                 progress.note(sentence)
             moved = moved_bytes()
-            with mover or nullcontext():
-                engine.mover = mover
-                rest = (progress, arrays, progress.note, snapshots, progress.part, in_memory)
-                result = solve(engine, settings, work, name, *rest)
+            rest = (progress, arrays, progress.note, snapshots, progress.part, in_memory)
+            result = solve(engine, settings, work, name, *rest)
             read, written = (now - then for now, then in zip(moved_bytes(), moved, strict=True))
             if read or written:
                 progress.note(f"Disk: {size(read)} read, {size(written)} written.")
@@ -123,12 +117,6 @@ def run(
         else:
             with explain_errors(f"delete {directory / SNAPSHOTS}"):
                 remove(directory / SNAPSHOTS)  # from an earlier configuration: no manifest names them
-
-
-def _mover(mapped: int, projected: int) -> BlockMover | None:
-    """What moves the mapped arrays, if the memory that is left does not hold them all."""
-    left = available_bytes() + sum(process_needs().values()) - projected  # the process itself has its memory already
-    return BlockMover(max(round(_OF_MEMORY * left), _LEAST_MOVED)) if mapped > left else None
 
 
 def _snapshots(work: Path, index: Index, settings: SolveConfig) -> Snapshots | None:
