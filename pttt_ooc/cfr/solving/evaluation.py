@@ -13,7 +13,7 @@ from pttt_ooc.cfr.sweep import tree
 from pttt_ooc.cfr.sweep.blocks import Block
 from pttt_ooc.cfr.sweep.engine import Engine, SliceArrays, reach_arrays, reach_part, slice_arrays, uses_of_values
 from pttt_ooc.cfr.sweep.tree import Floats, Reach, Slice
-from pttt_ooc.disk.block_mover import Step
+from pttt_ooc.disk.block_mover import Step, Use
 from pttt_ooc.disk.memory import in_memory
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.games.rules.catalogue import reference_value
@@ -206,10 +206,8 @@ class ProfileEvaluator:
                 children, expected = expected, self.arrays.expected[n % 2][: len(s.nodes)]
                 own = s._replace(nodes=expected, child_values=children)
             for block in engine.blocks(player, n):
-                uses = [*uses_of_values(block, s, False)]
-                if own:
-                    uses += [*uses_of_values(block, own, False), *strategy.uses(block.views)]
-                yield Step(uses, partial(self._value_block, player, block, s, own, strategy))
+                work = partial(self._value_block, player, block, s, own, strategy)
+                yield Step(_uses_of_block(block, s, own, strategy), work)
             yield Step((), partial(self._finish_part, len(s.sequences)))
 
     def _value_block(self, player: int, block: Block, s: Slice, own: Slice | None, strategy: SlicedStrategy) -> None:
@@ -223,6 +221,13 @@ class ProfileEvaluator:
     def _finish_part(self, sequences: int) -> None:
         self._done += sequences
         self._on_share(self._done / sum(each.sequences for each in self.engine.index.players))
+
+
+def _uses_of_block(block: Block, s: Slice, own: Slice | None, strategy: SlicedStrategy) -> Iterator[Use]:
+    yield from uses_of_values(block, s, False)
+    if own:
+        yield from uses_of_values(block, own, False)
+        yield from strategy.uses(block.views)
 
 
 def _of_block(s: Slice, block: Block, strategy: SlicedStrategy) -> tuple[Slice, Floats]:
