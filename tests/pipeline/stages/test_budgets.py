@@ -53,6 +53,8 @@ def run(directory, symmetry, budget, limit):
     settings = yaml.safe_load((ROOT / "config.yaml").read_text())
     settings |= {"symmetry": symmetry, "memory_mb": budget}
     settings["solve"] |= {"max_iterations": 4, "target_nashconv": 0}
+    if symmetry == "full":
+        settings["finish"] = {"against": "none"}  # the choice among equilibria needs more than 384 MB
     (directory / "config.yaml").write_text(yaml.safe_dump(settings))
 
     def limited():
