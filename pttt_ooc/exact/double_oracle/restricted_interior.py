@@ -70,7 +70,8 @@ def inside_plans(plans: Plans, won: WonHistories, presolve: bool = True) -> Insi
 
 def choose_best(plans: Plans, won: WonHistories, best: InsidePlans, other: tuple[Floats, Floats]) -> InsidePlans:
     """The best of two pairs and of their mixed pairs: a plan's loss does not depend on the other plan."""
-    for pair in (other, (other[0], best.reach[1]), (best.reach[0], other[1])):
+    one = best.reach
+    for pair in (other, (other[0], one[1]), (one[0], other[1])):
         if min(map(np.min, pair)) >= 0 and (loss := gap(plans, won, pair)) < best.loss:
             best = InsidePlans(pair, loss)
     return best
