@@ -213,7 +213,7 @@ class ProfileEvaluator:
     def _value_block(self, player: int, block: Block, s: Slice, own: Slice | None, strategy: SlicedStrategy) -> None:
         """Turn gradients into values of best actions; and, in `own`, into those of a strategy."""
         if own:
-            nodes = slice(block.nodes.start - s.first_node, block.nodes.stop - s.first_node)
+            nodes = block.nodes_from(s.first_node)
             own.nodes[nodes] = s.nodes[nodes]
             self.engine.run_block(player, block, tree.values_of_strategy, *_of_block(own, block, strategy))
         self.engine.run_block(player, block, tree.best_values, s, tree.NO_CHOICES)
@@ -232,9 +232,8 @@ def _uses_of_block(block: Block, s: Slice, own: Slice | None, strategy: SlicedSt
 
 def _of_block(s: Slice, block: Block, strategy: SlicedStrategy) -> tuple[Slice, Floats]:
     """A slice whose sequences are those of a block, and the strategy's weights of the same sequences."""
-    own = slice(block.sequences.start - s.first_sequence, block.sequences.stop - s.first_sequence)
-    part = s._replace(sequences=s.sequences[own], first_sequence=block.sequences.start)
-    return part, strategy.of_views(block.views)
+    sequences = s.sequences[block.sequences_from(s.first_sequence)]
+    return s._replace(sequences=sequences, first_sequence=block.sequences.start), strategy.of_views(block.views)
 
 
 def evaluate(

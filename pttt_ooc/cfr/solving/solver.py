@@ -205,7 +205,7 @@ class Solver:
 
 
 def _uses_of_update(block: Block, s: Slice, regrets: Regrets) -> Iterator[Use]:
-    own = slice(block.sequences.start - s.first_sequence, block.sequences.stop - s.first_sequence)
+    own = block.sequences_from(s.first_sequence)
     if block.chooses:
         yield Use(regrets.regrets[own], True)
         yield Use(regrets.predictions[own], True)
@@ -213,7 +213,7 @@ def _uses_of_update(block: Block, s: Slice, regrets: Regrets) -> Iterator[Use]:
 
 
 def _uses_of_strategy(block: Block, first: int, reach: Reach, regrets: Regrets, sums: Floats) -> Iterator[Use]:
-    own = slice(block.sequences.start - first, block.sequences.stop - first)
+    own = block.sequences_from(first)
     if block.chooses:
         yield Use(regrets.regrets[own])
         yield Use(regrets.predictions[own])

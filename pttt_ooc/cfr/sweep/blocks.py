@@ -47,6 +47,14 @@ class Block:
         """Their sequences."""
         return self.index.sequences_at(self.views)
 
+    def nodes_from(self, first: int) -> slice:
+        """Their places in an array of nodes that begins with node `first`."""
+        return slice(self.nodes.start - first, self.nodes.stop - first)
+
+    def sequences_from(self, first: int) -> slice:
+        """Their places in an array of sequences that begins with sequence `first`."""
+        return slice(self.sequences.start - first, self.sequences.stop - first)
+
     @cached_property
     def chooses(self) -> bool:
         """Whether there is a choice of actions at any of these views: if not, there are no regrets."""

@@ -31,7 +31,7 @@ from pttt_ooc.disk.memory import (
     thread_needs,
     virtual_array,
 )
-from pttt_ooc.disk.resources import available_bytes, cores
+from pttt_ooc.disk.resources import MB, available_bytes, cores
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.building import build_timing
 from pttt_ooc.games.structure.index import Index, PlayerIndex, PlayerLayout, build_index
@@ -51,7 +51,7 @@ RUN_WORK = 30_000  # nodes and cells, at least: less work takes longer to hand o
 MOVED_RUN = 250_000  # nodes of a run of a block that is moved
 MOVED_RUNS = 2  # in such a block, for each thread
 _OF_MEMORY = 0.7  # the part of the free memory that moved pieces of arrays take: the rest is for pages on their way
-_LEAST_MOVED = 64 << 20  # bytes
+_LEAST_MOVED = 64 * MB
 
 
 def reach_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> Reach:
@@ -423,9 +423,8 @@ def uses_of_reach(block: Block, reach: Reach) -> Iterator[Use]:
 
 def uses_of_values(block: Block, s: Slice, changes: bool) -> Iterator[Use]:
     """What a pass upward over a block needs of a slice's values; it changes nodes, and sequences if told so."""
-    own = slice(block.sequences.start - s.first_sequence, block.sequences.stop - s.first_sequence)
-    yield Use(s.sequences[own], changes)
-    yield Use(s.nodes[block.nodes.start - s.first_node : block.nodes.stop - s.first_node], True)
+    yield Use(s.sequences[block.sequences_from(s.first_sequence)], changes)
+    yield Use(s.nodes[block.nodes_from(s.first_node)], True)
     for part in block.children:
         yield Use(s.child_values[part.start - s.first_child : part.stop - s.first_child])
 
