@@ -29,7 +29,7 @@ from pttt_ooc.cfr.solving.schedule import (
     last_scheduled,
     seconds_between_saves,
 )
-from pttt_ooc.cfr.solving.solve_run import solve
+from pttt_ooc.cfr.solving.solve_run import MemoryState, solve
 from pttt_ooc.cfr.solving.solver import Solver
 from pttt_ooc.cfr.sweep import engine, tree
 from pttt_ooc.config import SolveConfig
@@ -381,10 +381,7 @@ def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
     monkeypatch.setattr(engine, "RUN_WORK", 4)
     for most in (None, 0, 10**9):
         with closing(engine.Engine.of_game(named_game(NAME), symmetry, np.float32, 1)) as cut:
-            state = in_memory(state_arrays(cut.index, settings))
-            arrays = leaves(state)
-            for array in arrays.values():
-                array[:] = 0
+            arrays = MemoryState(leaves(state_arrays(cut.index, settings))).arrays
             solver = Solver(cut, settings, arrays, in_memory(solver_arrays(cut.index, settings)))
             reaches = [array for reach in solver.reaches for array in (reach.sequences, reach.nodes)]
             everything = [*arrays.values(), *leaves(solver.values).values(), *reaches]
@@ -404,10 +401,8 @@ def test_evaluations_use_nothing_but_what_they_say(monkeypatch, symmetry):
     monkeypatch.setattr(engine, "RUN_WORK", 4)
     for most in (None, 0, 10**9):
         with closing(engine.Engine.of_game(named_game(NAME), symmetry, np.float32, 1)) as cut:
-            state, buffers = in_memory((state_arrays(cut.index, settings), solver_arrays(cut.index, settings)))
-            arrays = leaves(state)
-            for array in arrays.values():
-                array[:] = 0
+            arrays = MemoryState(leaves(state_arrays(cut.index, settings))).arrays
+            buffers = in_memory(solver_arrays(cut.index, settings))
             solver = Solver(cut, settings, arrays, buffers)
             for _ in range(3):
                 solver.iterate()
@@ -428,9 +423,7 @@ def test_evaluations_use_nothing_but_what_they_say(monkeypatch, symmetry):
 
 def test_without_a_choice_nothing_is_summed():
     cut, settings = helpers.small_engine("mini-2x3k3-abrupt", "full", np.float32), config()
-    arrays = leaves(in_memory(state_arrays(cut.index, settings)))
-    for array in arrays.values():
-        array[:] = 0
+    arrays = MemoryState(leaves(state_arrays(cut.index, settings))).arrays
     solver = Solver(cut, settings, arrays, in_memory(solver_arrays(cut.index, settings)))
     solver.iterate()
     sums = {path for path, array in arrays.items() if path.startswith("strategy_sums") and array.size}
