@@ -244,7 +244,7 @@ def test_a_reader_explores(opened):
     row = rows_of("dark-hex-3x3-abrupt")[1]["|"]
     assert numbers_on(page.locator("#board")) == [f"{float(100 * row[square]):.1f}\u00a0%" for square in range(9)]
     page.get_by_label("Square 4").click()
-    assert str(row[4]) in page.locator("#chosen").inner_text()
+    page.locator("#chosen").get_by_text(str(row[4]), exact=True).wait_for()
     page.get_by_role("button", name=re.compile("It fails")).click()
     page.get_by_role("button", name="Start").wait_for()
     assert page.evaluate("decodeURIComponent(location.hash)") == "#/dark-hex-3x3-abrupt/1/4."
