@@ -3,32 +3,18 @@
 The operating system would do both by itself, page by page, and look for pages to drop while the work waits.  A
 :class:`BlockMover` knows the order of the work, so it plans what is in memory at each step.  One thread beside the work
 brings in what the next step uses, and drops the pieces that are needed last when its share of the memory is full; what
-has been changed begins to be written long before.  All of these are hints: the arrays have the same content without
-them.
-
-Only Linux takes these hints; elsewhere nothing is moved, and the system does what it would do anyway.
+has been changed begins to be written long before.
 """
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from heapq import heapify, heappop, heappush
-from typing import IO, Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
-from pttt_ooc.disk.store import Array, FileMap, map_of
-
-PIECE = 4 << 20  # bytes
-
-_BEHIND = 4  # pieces of a growing file that are on their way to the disk
-
-_POPULATE_READ, _POPULATE_WRITE = 22, 23  # madvise, Linux 5.14
-_WAIT_BEFORE, _WRITE, _WAIT_AFTER = 1, 2, 4  # sync_file_range
-_DONTNEED = 4  # madvise and posix_fadvise
+from pttt_ooc.disk.piece_buffers import Piece, PieceBuffers, pieces_of
+from pttt_ooc.disk.store import Array
 
 
 class Use(NamedTuple):
@@ -45,20 +31,8 @@ class Step(NamedTuple):
     work: Callable[[], None]
 
 
-class _Piece(NamedTuple):
-    map: FileMap
-    number: int
-
-    @property
-    def start(self) -> int:
-        return self.number * PIECE
-
-    @property
-    def size(self) -> int:
-        return min(PIECE, len(self.map) - self.start)
-
-
-_Pieces = dict[_Piece, bool]
+_Pieces = dict[Piece, bool]
+"""Pieces, and whether they are changed."""
 
 
 class _Move(NamedTuple):
@@ -70,13 +44,16 @@ class _Move(NamedTuple):
         How many steps must be done before.
     leaving
         Pieces that are dropped first.
+    pieces
+        Those that the step finds in memory, and whether it changes them.
     writes
         Pieces that begin to be written when the step is done, as they are dropped before a step uses them again.
     """
 
     after: int
-    leaving: list[_Piece]
-    writes: list[_Piece]
+    leaving: list[Piece]
+    pieces: _Pieces
+    writes: list[Piece]
 
 
 class BlockMover:
@@ -85,18 +62,18 @@ class BlockMover:
     Attributes
     ----------
     most
-        Bytes of mapped arrays to have in memory.  A step that needs more gets it.
+        Bytes of mapped arrays to have in memory.  What a step needs besides, it uses where it is: the system reads it
+        page by page.
     """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._condition = threading.Condition()
-        self._steps: list[_Pieces] = []
         self._moves: list[_Move] = []
         self._ready = self._done = self._written = 0  # steps whose pieces are in memory; that are finished; and written
         self._present: _Pieces = {}  # and whether they have been changed since they were written
-        self._mapped: _Pieces = {}  # and whether it can be changed without page faults
-        self._early: list[_Piece] = []  # to be written before the first step
+        self._buffers = PieceBuffers(most)
+        self._early: list[Piece] = []  # to be written before the first step
         self._moves_now = self._ends = False
         self._error: BaseException | None = None  # that ended the thread
         self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
@@ -110,23 +87,27 @@ class BlockMover:
             self._ends = True
             self._condition.notify_all()
         self._thread.join()
+        for piece, changed in self._present.items():
+            if changed:
+                self._buffers.start_writing(piece)
+        self._buffers.close()
 
     def perform(self, steps: Iterable[Step]) -> None:
         """Do these steps; what ends the thread is raised here."""
         listed = list(steps)
         wanted = [_pieces_of(step.uses) for step in listed]
         with self._condition:
-            self._ready = len(self._steps)  # an error may have ended the steps before
+            self._ready = len(self._moves)  # an error may have ended the steps before
             self._wait(lambda: not (self._moves_now or self._must_write()))
             self._early, self._moves = plan_moves(wanted, self._present, self.most)
-            self._steps, self._ready, self._done, self._written = wanted, 0, 0, 0
+            self._ready = self._done = self._written = 0
             self._condition.notify_all()
         for k, step in enumerate(listed):
             with self._condition:
                 self._wait(lambda k=k: self._ready > k)  # type: ignore[misc]
+                self._present.update(piece for piece in self._moves[k].pieces.items() if piece[1])
             step.work()
             with self._condition:
-                self._present.update(piece for piece in wanted[k].items() if piece[1])
                 self._done = k + 1
                 self._condition.notify_all()
 
@@ -156,9 +137,9 @@ class BlockMover:
             done = self._moves[self._written : self._done]
             writes = [*self._early, *(piece for move in done for piece in move.writes)]
             self._early, self._written = [], self._done
-            k, pieces, leaving = self._ready, _Pieces(), list[_Piece]()
+            k, pieces, leaving = self._ready, _Pieces(), list[Piece]()
             if brings := self._may_bring():
-                pieces, leaving = self._steps[k], self._moves[k].leaving
+                pieces, leaving = self._moves[k].pieces, self._moves[k].leaving
             for piece in writes:
                 self._present[piece] = False
             for piece in leaving:
@@ -166,15 +147,11 @@ class BlockMover:
             self._present.update((piece, False) for piece in pieces if piece not in self._present)
             self._moves_now = True
         for piece in writes:
-            _start_writing(piece)
+            self._buffers.start_writing(piece)
         for piece in leaving:
-            _drop(piece)
-        for piece in (*writes, *leaving):
-            self._mapped.pop(piece, None)
-        for piece, changes in pieces.items():
-            if piece not in self._mapped or changes > self._mapped[piece]:
-                _bring(piece, changes)
-                self._mapped[piece] = changes
+            self._buffers.drop(piece)
+        for piece in pieces:
+            self._buffers.bring(piece)
         with self._condition:
             self._moves_now = False
             self._ready = max(self._ready, k + brings)
@@ -185,10 +162,10 @@ class BlockMover:
         return bool(self._early) or self._written < self._done
 
     def _may_bring(self) -> bool:
-        return self._ready < len(self._steps) and self._moves[self._ready].after <= self._done
+        return self._ready < len(self._moves) and self._moves[self._ready].after <= self._done
 
 
-def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[list[_Piece], list[_Move]]:
+def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[list[Piece], list[_Move]]:
     """What leaves the memory before each step, so that least is moved; and the pieces to be written at first.
 
     The piece whose next use is the last one leaves, which is optimal (Belady 1966, IBM Systems Journal 5:2); after
@@ -204,12 +181,13 @@ def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[
     most
         Bytes to have in memory.
     """
-    uses: dict[_Piece, list[int]] = {piece: [] for piece in present}
-    for k, pieces in enumerate(wanted):
+    carried = [_within(pieces, most) for pieces in wanted]
+    uses: dict[Piece, list[int]] = {piece: [] for piece in present}
+    for k, pieces in enumerate(carried):
         for piece in pieces:
             uses.setdefault(piece, []).append(k)
-    early: list[_Piece] = []
-    never, moves = 2 * len(wanted), [_Move(0, [], []) for _ in wanted]
+    early: list[Piece] = []
+    never, moves = 2 * len(wanted), [_Move(0, [], pieces, []) for pieces in carried]
     # The last use so far, and the next one, of all that is in memory; and a heap of the next uses, some out of date.
     numbers, names = {piece: number for number, piece in enumerate(uses)}, list(uses)
     last = dict.fromkeys(present, -1)
@@ -218,29 +196,37 @@ def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[
     heapify(heap)
     changed, size = {piece for piece in present if present[piece]}, sum(piece.size for piece in present)
     turn = dict.fromkeys(uses, 0)  # how many of its uses are over
-    for k, pieces in enumerate(wanted):
-        size += sum(piece.size for piece in pieces if piece not in last)
-        leaving: list[_Piece] = []
+    in_place: dict[Piece, int] = {}  # the last step that has used a piece where it is
+    for k, pieces in enumerate(carried):
+        # What the step uses where it is must not be in memory.
+        outside = wanted[k].keys() - pieces.keys()
+        leaving = [piece for piece in wanted[k] if piece in outside and piece in last]
+        size += sum(piece.size for piece in pieces if piece not in last) - sum(piece.size for piece in leaving)
+        gone = set(leaving)
         for latest in (k - 2, k - 1):
             kept = []
             while size > most and heap:
                 entry = heappop(heap)
                 piece = names[entry[1]]
-                if following.get(piece) != -entry[0]:
+                if following.get(piece) != -entry[0] or piece in gone:
                     continue
                 if piece in pieces or last[piece] > latest:
                     kept.append(entry)
                     continue
                 size -= piece.size
                 leaving.append(piece)
-                if piece in changed:
-                    changed.remove(piece)
-                    (moves[last[piece]].writes if last[piece] >= 0 else early).append(piece)
-                del following[piece]
+                gone.add(piece)
             for entry in kept:
                 heappush(heap, entry)
-        after = 1 + max((last.pop(piece) for piece in leaving), default=-1)
-        moves[k] = _Move(after, leaving, moves[k].writes)
+        after = 1 + max((in_place[piece] for piece in pieces if piece in in_place and piece not in last), default=-1)
+        for piece in leaving:
+            if piece in changed:
+                changed.remove(piece)
+                (moves[last[piece]].writes if last[piece] >= 0 else early).append(piece)
+            del following[piece]
+            after = max(after, 1 + last.pop(piece))
+        moves[k] = moves[k]._replace(after=after, leaving=leaving)
+        in_place.update(dict.fromkeys(outside, k))
         for piece, changes in pieces.items():
             last[piece], mine = k, uses[piece]
             turn[piece] += 1
@@ -249,6 +235,17 @@ def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[
             if changes:
                 changed.add(piece)
     return early, moves
+
+
+def _within(pieces: _Pieces, most: int) -> _Pieces:
+    """The first of some pieces, for which there is room; at least one."""
+    found: _Pieces = {}
+    for piece, changes in pieces.items():
+        most -= piece.size
+        if most < 0 and found:
+            break
+        found[piece] = changes
+    return found
 
 
 def perform_steps(steps: Iterable[Step], mover: BlockMover | None) -> None:
@@ -264,62 +261,6 @@ def _pieces_of(uses: Iterable[Use]) -> _Pieces:
     """The pieces of mapped arrays in which these parts are, and whether they are changed."""
     found: _Pieces = {}
     for part, changes in uses:
-        mapped = map_of(part) if part.size else None
-        if mapped is not None:
-            begin = part.ctypes.data - mapped.address
-            for number in range(begin // PIECE, -(-(begin + part.nbytes) // PIECE)):
-                piece = _Piece(mapped, number)
-                found[piece] = changes or found.get(piece, False)
+        for piece in pieces_of(part):
+            found[piece] = changes or found.get(piece, False)
     return found
-
-
-# ---------------------------------------------------------------------------------------------
-# Hints for the operating system
-
-
-@cache
-def _system() -> Any:
-    """The C library, whose calls leave the interpreter to other threads; None where it has no such hints."""
-    if sys.platform != "linux":
-        return None
-    library = ctypes.CDLL(None, use_errno=True)
-    library.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-    library.sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
-    library.posix_fadvise.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_int)
-    return library
-
-
-def _bring(piece: _Piece, changes: bool) -> None:
-    """Read a piece if need be, and map it so that the work meets no page faults."""
-    if (system := _system()) is None:
-        return
-    place = (piece.map.address + piece.start, piece.size)
-    if system.madvise(*place, _POPULATE_WRITE if changes else _POPULATE_READ):
-        system.madvise(*place, mmap.MADV_WILLNEED)  # an older system
-
-
-def _start_writing(piece: _Piece) -> None:
-    if (system := _system()) is not None:
-        # Not mapped any more, pages need not be protected from changes one by one.
-        system.madvise(piece.map.address + piece.start, piece.size, _DONTNEED)
-        system.sync_file_range(piece.map.file.fileno(), piece.start, piece.size, _WRITE)
-
-
-def _drop(piece: _Piece) -> None:
-    """Write a piece if it was changed, and give its memory back."""
-    if (system := _system()) is not None:
-        system.madvise(piece.map.address + piece.start, piece.size, _DONTNEED)
-        _write_and_forget(system, piece.map.file, piece.start, piece.size)
-
-
-def _write_and_forget(system: Any, file: IO[bytes], start: int, size: int) -> None:
-    system.sync_file_range(file.fileno(), start, size, _WAIT_BEFORE | _WRITE | _WAIT_AFTER)
-    system.posix_fadvise(file.fileno(), start, size, _DONTNEED)
-
-
-def write_behind(file: IO[bytes], start: int, size: int) -> None:
-    """Begin to write the newest piece of a file that grows, from `start` on, and forget one that is a few older."""
-    if (system := _system()) is not None:
-        system.sync_file_range(file.fileno(), start, size, _WRITE)
-        if (older := start - _BEHIND * PIECE) >= 0:
-            _write_and_forget(system, file, older, PIECE)

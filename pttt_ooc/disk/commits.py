@@ -18,6 +18,7 @@ matter.
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import traceback
@@ -31,9 +32,10 @@ from typing import IO, Any, Self
 
 import numpy as np
 
-from pttt_ooc.disk.block_mover import PIECE, BlockMover, Step, Use, perform_steps, write_behind
+from pttt_ooc.disk.block_mover import BlockMover, Step, Use, perform_steps
 from pttt_ooc.disk.files import atomic_write_text, explain_errors, fsync_path, fsync_tree, make_directory, remove
 from pttt_ooc.disk.locks import hold
+from pttt_ooc.disk.piece_buffers import PIECE, set_direct
 from pttt_ooc.disk.snapshot_record import Commit, SnapshotRecord, advice, crc_text
 from pttt_ooc.disk.store import Array, array_names, chunk_file, create_array, describe_array, locate_array
 from pttt_ooc.errors import StoreError
@@ -321,10 +323,10 @@ class _Copy:
             for begin in range(0, len(data), _BLOCK):
                 block = data[begin : begin + _BLOCK]
                 self.crc = zlib.crc32(block, self.crc)
+                if self._moved:  # past the system's cache, which then has room for the arrays
+                    set_direct(f, len(block) % mmap.PAGESIZE == 0)
                 while block:
                     block = block[f.write(block) :]
-            if self._moved:
-                write_behind(f, start, len(data))
 
 
 def _link(old: Path, new: Path) -> bool:

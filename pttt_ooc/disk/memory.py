@@ -19,12 +19,14 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
-from pttt_ooc.disk.resources import MB
+from pttt_ooc.disk.resources import MB, available_bytes
 from pttt_ooc.disk.store import Array, Shape, scratch_array
 from pttt_ooc.errors import MemoryBudgetError
 
 _PROCESS = 235 * MB  # in a job of Snakemake, which accounts for 40 MB
 _THREAD = 4 * MB  # a stack and the C library's reserve; measured: 3 MB
+_PIECES = 128 * MB  # for pieces of mapped arrays, or what the budget has
+_LEAST_PIECES = 32 * MB  # with less room than this they are not moved
 
 Tree = TypeVar("Tree")
 
@@ -103,12 +105,27 @@ class MemoryNeeds(Generic[Tree]):
         """The smallest sufficient budget with one thread, MB (10^6 bytes), rounded up."""
         return -(-sum(self.least.values()) // MB)
 
+    def room_for_pieces(self, budget_mb: float, besides: int = 0) -> int:
+        """Bytes of a budget for pieces of mapped arrays, which :class:`.BlockMover` moves.
+
+        There are none if the budget holds all arrays, or the machine does: then the system's cache has all files.
+
+        Parameters
+        ----------
+        besides
+            Bytes of other arrays that are mapped if the budget does not hold all.
+        """
+        whole = sum(self.least.values()) + sum(array.nbytes for array in leaves(self.arrays).values()) + besides
+        held = available_bytes() + _PROCESS  # the process has its memory already
+        return 0 if whole <= max(budget_mb * MB, held) else _PIECES
+
     def within(
-        self, budget_mb: float = math.inf, scratch: Path | None = None, most_threads: int = 1
+        self, budget_mb: float = math.inf, scratch: Path | None = None, most_threads: int = 1, room: int = 0
     ) -> Workspace[Tree]:
         """Decide the number of threads, and which arrays are in memory and which are mapped.
 
-        The budget goes to as many threads as possible, and then to the arrays.
+        The budget goes to as many threads as possible, then to the room for pieces of mapped arrays, if any is wanted,
+        and then to the arrays.  What they leave is added to the room.
 
         Parameters
         ----------
@@ -118,6 +135,8 @@ class MemoryNeeds(Generic[Tree]):
             Directory for the files of mapped arrays.
         most_threads
             Largest number of threads.
+        room
+            Bytes for pieces of mapped arrays; see :meth:`room_for_pieces`.
 
         Raises
         ------
@@ -134,14 +153,17 @@ class MemoryNeeds(Generic[Tree]):
         threads = self._threads_within(budget_mb, most_threads)
         fixed = sum(self.fixed.values()) + threads * sum(self.thread.values())
         left, held = budget_mb * MB - fixed, {}
+        reserved = min(room, left) if left >= _LEAST_PIECES else 0
+        left -= reserved
         sizes = {path: array.nbytes for path, array in leaves(self.arrays).items()}
         for path, size in sizes.items():
             if size <= left:
                 held[path] = size
                 left -= size
-        projected = -(-(fixed + sum(held.values())) // MB)
+        room = int(reserved + left) if reserved else 0
+        projected = -(-(fixed + sum(held.values()) + room) // MB)
         mapped = sum(sizes.values()) - sum(held.values())
-        return Workspace(self.arrays, frozenset(held), projected, mapped, scratch, threads)
+        return Workspace(self.arrays, frozenset(held), projected, mapped, scratch, threads, room)
 
     def _threads_within(self, budget_mb: float, most: int) -> int:
         each = sum(self.thread.values())
@@ -168,6 +190,8 @@ class Workspace(Generic[Tree]):
         Directory for their files.
     threads
         Number of threads, within the budget and the limit.
+    room
+        Bytes of the budget for pieces of mapped arrays.
     """
 
     arrays: Tree
@@ -176,6 +200,7 @@ class Workspace(Generic[Tree]):
     mapped: int
     scratch: Path | None
     threads: int = 1
+    room: int = 0
 
     def holds(self, more: int, budget_mb: float) -> bool:
         """Whether all arrays, and `more` bytes, are within the budget."""

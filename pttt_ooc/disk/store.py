@@ -74,10 +74,13 @@ class FileMap(mmap.mmap):
         The file.
     address
         The map's first byte in memory.
+    direct
+        Whether the file is read and written past the system's cache; None until somebody wants to.
     """
 
     file: IO[bytes]
     address: int
+    direct: bool | None = None
 
     @classmethod
     def of(cls, file: IO[bytes]) -> Self:

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 import zarr
 
-from pttt_ooc.disk import block_mover, commits
+from pttt_ooc.disk import commits, piece_buffers
 from pttt_ooc.disk.block_mover import BlockMover
 from pttt_ooc.disk.commits import Choice, ResumableState, fsck, latest
 from pttt_ooc.disk.memory import virtual_array
@@ -258,7 +258,7 @@ def die_at_step(last: int) -> None:
 def test_a_kill_at_every_step_of_a_commit(in_memory: Path, monkeypatch: pytest.MonkeyPatch, moved: bool) -> None:
     """With a mover, which has room for two of the pieces, at every fifth step."""
     monkeypatch.setattr(commits, "PIECE", 4096)
-    monkeypatch.setattr(block_mover, "PIECE", 4096)
+    monkeypatch.setattr(piece_buffers, "PIECE", 4096)
     iteration, survived, k = 1, 0, 1
     committed(in_memory)
     while survived < 2:

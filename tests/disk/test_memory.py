@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from pttt_ooc.disk import memory
 from pttt_ooc.disk.memory import MemoryNeeds, arrays_within, buffer_for, in_memory, leaves, virtual_array, with_leaves
 from pttt_ooc.errors import MemoryBudgetError
 
@@ -82,6 +83,23 @@ def test_no_budget_is_overshot_by_a_byte():
     exact = MemoryNeeds({}, (virtual_array(1_000_000, np.int8), virtual_array(1_000_001, np.int8)))
     held_within = [exact.within(budget).held for budget in (1, 2, 2.000001)]
     assert held_within == [{"0"}, {"0"}, {"0", "1"}]
+
+
+def test_pieces_have_room_where_neither_the_budget_nor_the_machine_holds_all(monkeypatch):
+    """All takes 165 MB, 235 of which any process has; with 40 MB besides, 205."""
+    for left, budget, besides, wanted in [
+        *((0, 165, 0, False), (0, 164, 0, False), (-100 * 10**6, 164, 0, True), (-100 * 10**6, 165, 0, False)),
+        *((-30 * 10**6, 200, 40_000_000, False), (-31 * 10**6, 200, 40_000_000, True)),
+    ]:
+        monkeypatch.setattr(memory, "available_bytes", lambda left=left: left)
+        assert bool(NEEDS.room_for_pieces(budget, besides)) == wanted
+    for budget, held, room in [
+        *((153, set(), 32.5), (152, {HOT, SMALL}, 0), (300, {HOT, LARGE, SMALL}, 135.496)),
+        *((253, {HOT, SMALL}, 128.496), (252, {SMALL}, 131.496)),
+    ]:
+        workspace = NEEDS.within(budget, room=128 * 10**6)
+        assert (workspace.held, workspace.room) == (held, round(room * 10**6)), budget
+        assert workspace.projected_mb == budget - (not room) * 27
 
 
 def test_there_are_as_many_threads_as_the_budget_holds():

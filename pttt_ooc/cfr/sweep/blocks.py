@@ -14,7 +14,7 @@ from pttt_ooc.games.structure.index import PlayerIndex
 from pttt_ooc.games.structure.timing import Timing
 from pttt_ooc.games.structure.views import Ints
 
-_APART = 1 << 20  # parts of an array that lie closer are one part
+_APART = 1 << 17  # parts of an array that lie closer are one part
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,11 +27,10 @@ from pttt_ooc.disk.memory import (
     arrays_within,
     buffer_for,
     in_memory,
-    process_needs,
     thread_needs,
     virtual_array,
 )
-from pttt_ooc.disk.resources import MB, available_bytes, cores
+from pttt_ooc.disk.resources import cores
 from pttt_ooc.games.rules.game import Game
 from pttt_ooc.games.structure.building import build_timing
 from pttt_ooc.games.structure.index import Index, PlayerIndex, PlayerLayout, build_index
@@ -48,10 +47,10 @@ CACHE_LINE = 64  # bytes
 PLAN_TOLERANCE = 1e-5  # rounding of a realization plan's sum
 _USUAL_SUM = 600  # cells of the matrix between the two steps of an operator, in the 3x3 games
 RUN_WORK = 30_000  # nodes and cells, at least: less work takes longer to hand over than to do
-MOVED_RUN = 250_000  # nodes of a run of a block that is moved
-MOVED_RUNS = 2  # in such a block, for each thread
-_OF_MEMORY = 0.7  # the part of the free memory that moved pieces of arrays take: the rest is for pages on their way
-_LEAST_MOVED = 64 * MB
+MOVED_RUNS = 2  # in a block that is moved, for each thread
+_MOVED_SWEEPS = 4  # runs of a joint sweep for each other one, as a run uses parts of all that the opponent has
+_MOVED_NUMBERS = 20  # of a node of such a block: those of its sequences, parents and children, and what lies between
+_STEPS = 3  # blocks that the room for them holds: that of a step, that of the next one, and what both leave unused
 
 
 def reach_arrays(players: Iterable[PlayerLayout], dtype: DTypeLike) -> Reach:
@@ -206,19 +205,10 @@ class Engine:
         self._ends.close()
         self.workers.pool.shutdown()
 
-    def move_mapped(self, mapped: int, projected: int) -> None:
-        """From now on move mapped arrays block by block, if the memory that is left does not hold them all.
-
-        Parameters
-        ----------
-        mapped
-            Bytes of the mapped arrays.
-        projected
-            Bytes that the process will take besides.
-        """
-        left = available_bytes() + sum(process_needs().values()) - projected  # the process has its memory already
-        if mapped > left:
-            self.mover = self._ends.enter_context(BlockMover(max(round(_OF_MEMORY * left), _LEAST_MOVED)))
+    def move_mapped(self, room: int) -> None:
+        """From now on move mapped arrays block by block through so many bytes of memory, if there are any."""
+        if room:
+            self.mover = self._ends.enter_context(BlockMover(room))
 
     @property
     def threads(self) -> int:
@@ -245,11 +235,12 @@ class Engine:
             return tuple(
                 [[Block(i, run)] for run in runs] for i, runs in zip(self.index.players, self._runs, strict=True)
             )
-        found = []
+        found, together = [], MOVED_RUNS * self.threads
+        most = max(1, self.mover.most // (_STEPS * _MOVED_NUMBERS * self.dtype.itemsize))  # nodes of a block
         for i in self.index.players:
             nodes = [i.nodes_of(n).stop - i.nodes_of(n).start for n in range(i.slices)]
-            runs = [_share_out(i.node_start, i.views_of(n), 1 + nodes[n] // MOVED_RUN) for n in range(i.slices)]
-            found.append([blocks_of(i, each, MOVED_RUNS * self.threads) for each in runs])
+            runs = [_share_out(i.node_start, i.views_of(n), 1 + together * nodes[n] // most) for n in range(i.slices)]
+            found.append([blocks_of(i, each, together) for each in runs])
         return tuple(found)
 
     def blocks(self, player: int, n: int) -> list[Block]:
@@ -259,8 +250,9 @@ class Engine:
     @cached_property
     def _gradient_runs(self) -> tuple[list[list[tuple[Ints, Ints]]], ...]:
         """For each receiver and slice, the runs of views for a joint sweep, and their groups by operator."""
+        most = self._most_runs * (1 if self.mover is None else _MOVED_SWEEPS)
         return tuple(
-            [_share_out_groups(player, timing, n, self._most_runs) for n in range(player.slices)]
+            [_share_out_groups(player, timing, n, most) for n in range(player.slices)]
             for player, timing in zip(self.index.players, self.timings, strict=True)
         )
 
@@ -296,17 +288,22 @@ class Engine:
 
     def gradient_steps(self, player: int, n: int, opponent: Reach, into: Slice) -> Iterator[Step]:
         """The steps that do :meth:`gradient_slice`: one, or several if it uses too much to be moved at once."""
-        runs = self._gradient_runs[player][n]
         if self.mover is None:
             yield Step((), partial(self.gradient_slice, player, n, opponent, into))
+        else:
+            yield from self._gradient_steps(player, n, self._gradient_runs[player][n], opponent, into)
+
+    def _gradient_steps(
+        self, player: int, n: int, runs: list[tuple[Ints, Ints]], opponent: Reach, into: Slice
+    ) -> Iterator[Step]:
+        assert self.mover is not None
+        uses = self._uses_of_gradient(player, n, runs, opponent, into)
+        if sum(use.part.nbytes for use in uses) * _STEPS <= self.mover.most or len(runs) == 1:
+            yield Step(uses, partial(self._call_gradient, player, runs, opponent, into))
             return
-        parts, whole = [runs], self._uses_of_gradient(player, n, runs, opponent, into)
-        if sum(use.part.nbytes for use in whole) > self.mover.most / 2:
-            by_view = sorted(runs, key=lambda run: int(run[0][0]))
-            parts = [by_view[k : k + self.threads] for k in range(0, len(runs), self.threads)]
-        for part in parts:
-            uses = self._uses_of_gradient(player, n, part, opponent, into)
-            yield Step(uses, partial(self._call_gradient, player, part, opponent, into))
+        by_view, half = sorted(runs, key=lambda run: int(run[0][0])), len(runs) // 2
+        for part in (by_view[:half], by_view[half:]):
+            yield from self._gradient_steps(player, n, part, opponent, into)
 
     def _uses_of_gradient(
         self, player: int, n: int, runs: list[tuple[Ints, Ints]], opponent: Reach, into: Slice
@@ -323,7 +320,7 @@ class Engine:
             Use(array[part.start - first : part.stop - first], array is into.sequences or array is into.nodes)
             for array, first, parts in zip(arrays, firsts, self._places[place], strict=True)
             for part in parts
-        ]
+        ] + [Use(opponent.view_is_reached)]
 
     def tree_of(self, player: int, kernel: Callable[..., None]) -> Downward | Upward:
         """The part of a player's tree that a kernel takes."""
@@ -417,6 +414,7 @@ def uses_of_reach(block: Block, reach: Reach) -> Iterator[Use]:
     """What a pass downward over a block needs of a player's reach."""
     yield Use(reach.nodes[block.nodes], True)
     yield Use(reach.sequences[block.sequences], True)
+    yield Use(reach.view_is_reached[block.views.start : block.views.stop], True)
     for part in block.parents:
         yield Use(reach.sequences[part])
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from pttt_ooc.cfr.sweep.engine import Engine, engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, Tree, process_needs
-from pttt_ooc.disk.resources import MB
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.pipeline.files.structure_store import read_index, read_timings
 from pttt_ooc.pipeline.stages.directories import INDEX, structure_of
@@ -75,10 +74,10 @@ def arrays_for(
         If the budget is too small, even for one thread.
     """
     needs = MemoryNeeds({**process_needs(), **reading}, arrays, engine_needs(engine))
-    workspace = needs.within(memory_mb, scratch, engine.threads)
+    room = needs.room_for_pieces(memory_mb) if moves else 0
+    workspace = needs.within(memory_mb, scratch, engine.threads, room)
     if message := workspace.fewer_threads(what, memory_mb, engine.threads):
         tell(message)
     engine.workers.limit(workspace.threads)
-    if moves:
-        engine.move_mapped(workspace.mapped, workspace.projected_mb * MB)
+    engine.move_mapped(workspace.room)
     return workspace.allocate()

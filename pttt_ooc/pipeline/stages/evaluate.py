@@ -22,7 +22,6 @@ from pttt_ooc.cfr.solving.evaluation import (
 )
 from pttt_ooc.cfr.sweep.engine import engine_needs
 from pttt_ooc.disk.memory import MemoryNeeds, process_needs
-from pttt_ooc.disk.resources import MB
 from pttt_ooc.exact.double_oracle.plan_evaluation import evaluate_plans
 from pttt_ooc.exact.double_oracle.rule_tables import rule_tables
 from pttt_ooc.games.rules.catalogue import named_game, reference_value
@@ -93,11 +92,12 @@ def run(
         with open_engine(directory, game, symmetry, np.float64, threads) as engine:
             index = engine.index
             wanted = needs(index, engine_needs(engine), dtype)
-            workspace = workspace_of("evaluate", wanted, memory_mb, directory, facts, threads, log)
+            room = wanted.room_for_pieces(memory_mb)
+            workspace = workspace_of("evaluate", wanted, memory_mb, directory, facts, threads, log, room)
             engine.workers.limit(workspace.threads)
+            engine.move_mapped(workspace.room)
             # The strategies against their best responses; these and the reference enclose the value, against which each
             # player's exploitability is measured.
-            engine.move_mapped(workspace.mapped, workspace.projected_mb * MB)
             own, probabilities = workspace.allocate()
             evaluator = ProfileEvaluator(engine, own)
             solution = read_solution(store, index, probabilities)

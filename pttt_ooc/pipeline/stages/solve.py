@@ -86,14 +86,19 @@ def run(
             snapshots = _snapshots(work, engine.index, settings)
             # What does not fit into the memory is mapped from files.
             wanted = needs(engine.index, settings, engine_needs(engine))
-            workspace = workspace_of("solve", wanted, memory_mb, directory, facts, threads, log)
-            engine.workers.limit(workspace.threads)
             state = sum(array.nbytes for array in leaves(state_arrays(engine.index, settings)).values())
+            room = wanted.room_for_pieces(memory_mb, state)
+            workspace = workspace_of("solve", wanted, memory_mb, directory, facts, threads, log, room)
+            engine.workers.limit(workspace.threads)
+            engine.move_mapped(workspace.room)
             in_memory = workspace.holds(state, memory_mb)
             facts["memory"]["projected_mb"] += -(-state // MB) if in_memory else 0
-            if not in_memory:
-                engine.move_mapped(state + workspace.mapped, workspace.projected_mb * MB)
             arrays = workspace.allocate()
+            if workspace.room:
+                mapped, there = size(workspace.mapped + state), size(workspace.room)
+                progress.note(
+                    f"Of {mapped} of arrays on disk, {there} are in memory at a time; a larger memory_mb helps."
+                )
             # The iterations, from the last commit on; then their average strategies are the solution.
             for sentence in _others(work):
                 progress.note(sentence)

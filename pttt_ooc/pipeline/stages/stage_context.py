@@ -115,17 +115,18 @@ def workspace_of(
     facts: Facts,
     threads: int = 1,
     log: Path | None = None,
+    room: int = 0,
 ) -> Workspace[Tree]:
     """A stage's arrays and threads within its budget; their number and memory are added to the manifest's facts.
 
-    A message on stderr and in the `log` says if there are fewer than `threads`.
+    A message on stderr and in the `log` says if there are fewer than `threads`; for `room` see :class:`.MemoryNeeds`.
 
     Raises
     ------
     MemoryBudgetError
         If the budget is too small, even for one thread.
     """
-    workspace = needs.within(memory_mb, directory, threads)
+    workspace = needs.within(memory_mb, directory, threads, room)
     if message := workspace.fewer_threads(name, memory_mb, threads):
         tell(message, log)
     facts["threads"] = workspace.threads

@@ -11,8 +11,9 @@ from pttt_ooc.cfr.solving.assessment import assess
 from pttt_ooc.cfr.solving.evaluation import ProfileEvaluator, evaluate, evaluation_arrays, intersect
 from pttt_ooc.cfr.sweep import engine as engine_module
 from pttt_ooc.cfr.sweep.engine import Engine, engine_needs
-from pttt_ooc.disk import block_mover
-from pttt_ooc.disk.memory import MemoryNeeds, process_needs
+from pttt_ooc.disk import piece_buffers
+from pttt_ooc.disk.memory import MemoryNeeds
+from pttt_ooc.disk.piece_buffers import PieceBuffers
 from pttt_ooc.errors import StrategyError
 from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.index import build_index
@@ -46,23 +47,20 @@ def test_evaluation_is_exact_for_any_precision_of_the_engine():
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
-def test_mapped_arrays_are_moved_where_memory_is_short(tmp_path, monkeypatch, symmetry):
-    monkeypatch.setattr(block_mover, "PIECE", 4096)
-    monkeypatch.setattr(engine_module, "MOVED_RUN", 40)
+def test_mapped_arrays_are_moved_where_there_is_room_for_pieces(tmp_path, monkeypatch, symmetry):
+    monkeypatch.setattr(piece_buffers, "PIECE", 4096)
     monkeypatch.setattr(engine_module, "RUN_WORK", 20)
-    monkeypatch.setattr(engine_module, "_LEAST_MOVED", 30_000)
-    found, brought = [], []
-    monkeypatch.setattr(block_mover, "_bring", lambda piece, changes: brought.append(piece))
-    for left, moved in ((0, True), (10**9, False)):
-        monkeypatch.setattr(engine_module, "available_bytes", lambda left=left: left)
+    found, brought, bring = [], [], PieceBuffers.bring
+    monkeypatch.setattr(PieceBuffers, "bring", lambda self, piece: (brought.append(piece), bring(self, piece)))
+    for room in (30_000, 0):
         cut = Engine.of_game(named_game("mini-2x3k3-abrupt"), symmetry, threads=2)
         workspace = MemoryNeeds({}, evaluation_arrays(cut.index)).within(0, tmp_path)
         with closing(cut):
-            cut.move_mapped(workspace.mapped, sum(process_needs().values()))
-            assert (cut.mover is not None) == moved
+            cut.move_mapped(room)
+            assert (cut.mover is not None) == bool(room)
             found.append(replace(ProfileEvaluator(cut, workspace.allocate())(*uniform(cut.index)), seconds=0))
         assert not any(thread.name == "mover" for thread in threading.enumerate())
-        assert (len(set(brought)) > 3) == moved
+        assert (len(set(brought)) > 3) == bool(room)
         brought.clear()
     assert found[0] == found[1]
 

@@ -33,7 +33,7 @@ from pttt_ooc.cfr.solving.solve_run import MemoryState, solve
 from pttt_ooc.cfr.solving.solver import Solver
 from pttt_ooc.cfr.sweep import engine, tree
 from pttt_ooc.config import SolveConfig
-from pttt_ooc.disk import block_mover, memory
+from pttt_ooc.disk import memory, piece_buffers
 from pttt_ooc.disk.block_mover import BlockMover
 from pttt_ooc.disk.commits import ResumableState
 from pttt_ooc.disk.memory import in_memory, leaves
@@ -322,8 +322,7 @@ def test_moved_blocks_do_not_change_a_bit(tmp_path, monkeypatch, symmetry):
     """Whole, by threads, and after kills: with a state in memory, mapped, and moved in small blocks."""
     settings, name = config(max_iterations=12, commit_seconds=0), "mini-2x3k3-abrupt-after-1"
     whole = run(tmp_path, settings, name, symmetry, folder="whole", state_in_memory=True)
-    monkeypatch.setattr(block_mover, "PIECE", 4096)
-    monkeypatch.setattr(engine, "MOVED_RUN", 40)
+    monkeypatch.setattr(piece_buffers, "PIECE", 4096)
     monkeypatch.setattr(engine, "RUN_WORK", 20)
 
     def kill(row):
@@ -348,7 +347,7 @@ def test_moved_blocks_do_not_change_a_bit(tmp_path, monkeypatch, symmetry):
 
 
 class PoisonedMover:
-    """While a step is done, all that it does not use is not a number; afterwards, that must still be so."""
+    """While a step is done, all that it does not use is not a number, or turned; afterwards, that must still be so."""
 
     def __init__(self, arrays, most):
         self.arrays, self.most = arrays, most
@@ -367,23 +366,24 @@ class PoisonedMover:
             uses, before = list(step.uses), [array.copy() for array in self.arrays]
             used, changed = self.places(uses), self.places([use for use in uses if use.changes])
             for array, here in zip(self.arrays, used, strict=True):
-                array[~here] = np.nan
+                array[~here] = ~array[~here] if array.dtype == bool else np.nan
+            poisoned = [array.copy() for array in self.arrays]
             step.work()
-            for array, here, may, old in zip(self.arrays, used, changed, before, strict=True):
-                assert np.isnan(array[~here]).all() and np.array_equal(array[here & ~may], old[here & ~may])
+            for array, here, may, old, poison in zip(self.arrays, used, changed, before, poisoned, strict=True):
+                assert array[~here].tobytes() == poison[~here].tobytes()
+                assert np.array_equal(array[here & ~may], old[here & ~may])
                 array[~here] = old[~here]
 
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
     settings, found = config(), []
-    monkeypatch.setattr(engine, "MOVED_RUN", 12)
     monkeypatch.setattr(engine, "RUN_WORK", 4)
     for most in (None, 0, 10**9):
         with closing(engine.Engine.of_game(named_game(NAME), symmetry, np.float32, 1)) as cut:
             arrays = MemoryState(leaves(state_arrays(cut.index, settings))).arrays
             solver = Solver(cut, settings, arrays, in_memory(solver_arrays(cut.index, settings)))
-            reaches = [array for reach in solver.reaches for array in (reach.sequences, reach.nodes)]
+            reaches = leaves(solver.reaches).values()
             everything = [*arrays.values(), *leaves(solver.values).values(), *reaches]
             everything = [array for array in everything if array.size]
             cut.mover = None if most is None else PoisonedMover(everything, most)
@@ -397,7 +397,6 @@ def test_steps_use_nothing_but_what_they_say(monkeypatch, symmetry):
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_evaluations_use_nothing_but_what_they_say(monkeypatch, symmetry):
     settings, found = config(), []
-    monkeypatch.setattr(engine, "MOVED_RUN", 12)
     monkeypatch.setattr(engine, "RUN_WORK", 4)
     for most in (None, 0, 10**9):
         with closing(engine.Engine.of_game(named_game(NAME), symmetry, np.float32, 1)) as cut:
@@ -407,14 +406,14 @@ def test_evaluations_use_nothing_but_what_they_say(monkeypatch, symmetry):
             for _ in range(3):
                 solver.iterate()
             own = buffers.evaluation(cut.index)
-            numbers = [array for array in leaves(own).values() if array.dtype == np.float64]
-            everything = [array for array in (*arrays.values(), *numbers, buffers.probabilities) if array.size]
+            everything = [*arrays.values(), *leaves(own).values(), buffers.probabilities]
+            everything = [array for array in everything if array.size]
             cut.mover = None if most is None else PoisonedMover(everything, most)
             evaluator = ProfileEvaluator(cut, own)
             several = [
                 len(evaluator.engine.blocks(p, n)) > 1 for p in (0, 1) for n in range(cut.index.players[p].slices)
             ]
-            assert any(several) == (most is not None)
+            assert any(several) == (most == 0)
             evaluated = [evaluator(*solver.averages), evaluator(*solver.average())]
             found.append([replace(each, seconds=0) for each in evaluated])
             assert found[-1][0] == found[-1][1] and found[-1][0].nashconv > 0

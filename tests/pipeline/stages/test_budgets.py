@@ -6,6 +6,7 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -24,6 +25,7 @@ from pttt_ooc.pipeline.stages import solve as solve_stage
 from pttt_ooc.pipeline.stages.compilation import ensure_compiled
 from pttt_ooc.pipeline.stages.fsck import run_digest
 from pttt_ooc.pipeline.stages.memory_plan import plan_memory
+from pttt_ooc.pipeline.stages.product_check import timeless
 from tests.kits import helpers
 from tests.kits.patience import PATIENCE
 from tests.pipeline.stages.test_workflow import ROOT, Workflow
@@ -95,6 +97,42 @@ def test_full_game_under_a_hard_limit(tmp_path, symmetry, limit):
                 assert described.get("content", described["digest"]) == same.get("content", same["digest"]), product
     assert little["solve"]["memory"]["mapped_mb"] > plenty["solve"]["memory"]["mapped_mb"] == 0
     assert little["solve"]["result"]["nashconv"] == plenty["solve"]["result"]["nashconv"]
+
+
+SOLVE_AND_EVALUATE = """
+import sys
+from pathlib import Path
+from pttt_ooc.config import SolveConfig
+from pttt_ooc.disk import memory
+from pttt_ooc.pipeline.stages import evaluate, solve
+
+directory, left, budget = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+memory.available_bytes = lambda: left
+settings = SolveConfig(max_iterations=3, target_nashconv=0)
+solve.run("pttt-abrupt", "none", settings, directory, 2, memory_mb=budget)
+evaluate.run("pttt-abrupt", "none", directory, 2, memory_mb=budget)
+"""
+
+
+@pytest.mark.full
+def test_full_game_whose_arrays_are_moved(tmp_path):
+    """On a machine that does not hold the arrays: the same bits, within the budget."""
+    ensure_compiled()
+    directory = tmp_path / "pttt-abrupt/none"
+    enumerate_stage.run("pttt-abrupt", directory)
+    index_stage.run("pttt-abrupt", "none", directory)
+    found = []
+    for left, budget in ((10**12, PLENTY), (-(10**12), 450)):
+        command = [sys.executable, "-c", SOLVE_AND_EVALUATE, str(directory), str(left), str(budget)]
+        subprocess.run(command, check=True, timeout=10 * PATIENCE)
+        solved, evaluated = (json.loads((directory / f"{stage}.json").read_text()) for stage in ("solve", "evaluate"))
+        products = {name: told.get("content", told["digest"]) for name, told in solved["products"].items()}
+        found.append((products, timeless(evaluated["solution"])))
+        shutil.rmtree(directory / "work")
+    assert found[0] == found[1]
+    for stage in (solved, evaluated):
+        assert stage["usage"]["peak_anonymous_mb"] <= stage["memory"]["projected_mb"] <= budget
+        assert stage["usage"]["read_mb"] > stage["memory"]["mapped_mb"], "it was moved"
 
 
 @pytest.mark.full
