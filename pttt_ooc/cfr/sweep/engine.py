@@ -47,7 +47,6 @@ CACHE_LINE = 64  # bytes
 PLAN_TOLERANCE = 1e-5  # rounding of a realization plan's sum
 _USUAL_SUM = 600  # cells of the matrix between the two steps of an operator, in the 3x3 games
 RUN_WORK = 30_000  # nodes and cells, at least: less work takes longer to hand over than to do
-MOVED_RUNS = 2  # in a block that is moved, for each thread
 _MOVED_SWEEPS = 4  # runs of a joint sweep for each other one, as a run uses parts of all that the opponent has
 _MOVED_NUMBERS = 20  # of a node of such a block: those of its sequences, parents and children, and what lies between
 _STEPS = 3  # blocks that the room for them holds: that of a step, that of the next one, and what both leave unused
@@ -235,12 +234,14 @@ class Engine:
             return tuple(
                 [[Block(i, run)] for run in runs] for i, runs in zip(self.index.players, self._runs, strict=True)
             )
-        found, together = [], MOVED_RUNS * self.threads
+        found = []
         most = max(1, self.mover.most // (_STEPS * _MOVED_NUMBERS * self.dtype.itemsize))  # nodes of a block
         for i in self.index.players:
             nodes = [i.nodes_of(n).stop - i.nodes_of(n).start for n in range(i.slices)]
-            runs = [_share_out(i.node_start, i.views_of(n), 1 + together * nodes[n] // most) for n in range(i.slices)]
-            found.append([blocks_of(i, each, together) for each in runs])
+            runs = [
+                _share_out(i.node_start, i.views_of(n), 1 + self.threads * nodes[n] // most) for n in range(i.slices)
+            ]
+            found.append([blocks_of(i, each, self.threads) for each in runs])
         return tuple(found)
 
     def blocks(self, player: int, n: int) -> list[Block]:
