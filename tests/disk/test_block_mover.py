@@ -15,13 +15,15 @@ from pttt_ooc.disk.block_mover import BlockMover, Step, Use
 from pttt_ooc.disk.piece_buffers import PieceBuffers, pieces_of, set_direct
 from pttt_ooc.disk.store import create_array, map_of, scratch_array
 from pttt_ooc.errors import StoreError
+from tests.kits.carried import needs_carried_pieces
 
 PIECE = 2 * PAGESIZE
 
 
 @pytest.fixture
-def seen(monkeypatch):
-    """What the mover does to each piece, in order, besides doing it."""
+def seen(tmp_path, monkeypatch):
+    """What the mover does to each piece, in order, besides doing it; pieces are small."""
+    needs_carried_pieces(tmp_path)
     events = []
     monkeypatch.setattr(piece_buffers, "PIECE", PIECE)
 
@@ -86,6 +88,7 @@ def by_halves(call, file, parts, at):
 
 def test_buffers_are_used_again_and_freed(tmp_path, monkeypatch):
     """Random parts come, are changed and leave, in two arrays at once; large pieces have few buffers, which end."""
+    needs_carried_pieces(tmp_path)
     made, freed, chance = [], [], random.Random(8)
     for name in ("preadv", "pwritev"):
         monkeypatch.setattr(piece_buffers.os, name, partial(by_halves, getattr(os, name)))
@@ -237,6 +240,8 @@ def test_where_nothing_can_be_carried_nothing_is_moved(tmp_path, monkeypatch, se
 
 
 def test_what_ends_the_thread_is_told(tmp_path, monkeypatch):
+    needs_carried_pieces(tmp_path)
+
     def fail(*_of):
         raise ZeroDivisionError("the mover")
 

@@ -15,6 +15,7 @@ import traceback
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any
 
@@ -257,8 +258,8 @@ def die_at_step(last: int) -> None:
 @pytest.mark.parametrize("moved", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_kill_at_every_step_of_a_commit(in_memory: Path, monkeypatch: pytest.MonkeyPatch, moved: bool) -> None:
     """With a mover, which has room for two of the pieces, at every fifth step."""
-    monkeypatch.setattr(commits, "PIECE", 4096)
-    monkeypatch.setattr(piece_buffers, "PIECE", 4096)
+    monkeypatch.setattr(commits, "PIECE", PAGESIZE)
+    monkeypatch.setattr(piece_buffers, "PIECE", PAGESIZE)
     iteration, survived, k = 1, 0, 1
     committed(in_memory)
     while survived < 2:
@@ -270,7 +271,7 @@ def test_a_kill_at_every_step_of_a_commit(in_memory: Path, monkeypatch: pytest.M
             fill(state, iteration + 1)
 
             def work(state: ResumableState = state, k: int = k, iteration: int = iteration) -> None:
-                with BlockMover(2 * 4096) if moved else nullcontext() as state.mover:
+                with BlockMover(2 * PAGESIZE) if moved else nullcontext() as state.mover:
                     die_at_step(k)
                     state.commit(iteration + 1, {"weight": (iteration + 1) / 3})
 

@@ -3,6 +3,7 @@
 import threading
 from contextlib import closing
 from dataclasses import replace
+from mmap import PAGESIZE
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from pttt_ooc.games.rules.catalogue import named_game
 from pttt_ooc.games.structure.index import build_index
 from pttt_ooc.games.structure.strategy import Strategy, uniform_strategy
 from pttt_ooc.games.structure.symmetry import fold
+from tests.kits.carried import needs_carried_pieces
 from tests.kits.helpers import full_index, small_engine
 
 NAME = "mini-2x3k2-abrupt"
@@ -48,7 +50,8 @@ def test_evaluation_is_exact_for_any_precision_of_the_engine():
 
 @pytest.mark.parametrize("symmetry", ["none", "full"])
 def test_mapped_arrays_are_moved_where_there_is_room_for_pieces(tmp_path, monkeypatch, symmetry):
-    monkeypatch.setattr(piece_buffers, "PIECE", 4096)
+    needs_carried_pieces(tmp_path)
+    monkeypatch.setattr(piece_buffers, "PIECE", PAGESIZE)
     monkeypatch.setattr(engine_module, "RUN_WORK", 20)
     found, brought, bring = [], [], PieceBuffers.bring
     monkeypatch.setattr(PieceBuffers, "bring", lambda self, piece: (brought.append(piece), bring(self, piece)))

@@ -7,6 +7,7 @@ import time
 from contextlib import closing
 from dataclasses import astuple, replace
 from itertools import product
+from mmap import PAGESIZE
 
 import numpy as np
 import pytest
@@ -322,7 +323,7 @@ def test_moved_blocks_do_not_change_a_bit(tmp_path, monkeypatch, symmetry):
     """Whole, by threads, and after kills: with a state in memory, mapped, and moved in small blocks."""
     settings, name = config(max_iterations=12, commit_seconds=0), "mini-2x3k3-abrupt-after-1"
     whole = run(tmp_path, settings, name, symmetry, folder="whole", state_in_memory=True)
-    monkeypatch.setattr(piece_buffers, "PIECE", 4096)
+    monkeypatch.setattr(piece_buffers, "PIECE", PAGESIZE)
     monkeypatch.setattr(engine, "RUN_WORK", 20)
 
     def kill(row):

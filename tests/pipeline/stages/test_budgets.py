@@ -27,6 +27,7 @@ from pttt_ooc.pipeline.stages.fsck import run_digest
 from pttt_ooc.pipeline.stages.memory_plan import plan_memory
 from pttt_ooc.pipeline.stages.product_check import timeless
 from tests.kits import helpers
+from tests.kits.carried import needs_carried_pieces
 from tests.kits.patience import PATIENCE
 from tests.pipeline.stages.test_workflow import ROOT, Workflow
 
@@ -117,6 +118,7 @@ evaluate.run("pttt-abrupt", "none", directory, 2, memory_mb=budget)
 @pytest.mark.full
 def test_full_game_whose_arrays_are_moved(tmp_path):
     """On a machine that does not hold the arrays: the same bits, within the budget."""
+    needs_carried_pieces(tmp_path)
     ensure_compiled()
     directory = tmp_path / "pttt-abrupt/none"
     enumerate_stage.run("pttt-abrupt", directory)
