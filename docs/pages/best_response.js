@@ -11,7 +11,9 @@ class BestResponse {
     this.root = certificate.plans[1 - responder];
     this.tell = tell;
     this.visited = 0;
-    this.ceilings = new Map(); // for each infoset of the plan, by the responder's squares
+    this.far = 4n * this.root.weight; // more than any difference of amounts
+    this.ceilings = new Map(); // for each infoset of the plan, by the responder's marks
+    this.shown = new Map(); // what positions were shown to bring at most
   }
 
   // The most that the responder can get.
@@ -85,45 +87,59 @@ class BestResponse {
 
   // No response gets more than this.  From here on the responder may see where the plan is, and so choose for each
   // infoset of the group alone.  They may also choose alike for all, so this is never too low.
-  ceiling(position) {
+  ceiling({ group, marks }) {
     let sum = 0n;
-    for (const infoset of position.group) sum += this.ceilingAt(infoset, position.marks, position.misses);
+    for (const infoset of group) sum += this.ceilingAt(infoset, marks);
     return sum;
   }
 
-  ceilingAt(infoset, marks, misses) {
+  // Who sees the plan's marks needs no misses of their own: to attempt such a square passes the turn, which may be done
+  // again, or brings nothing at all.
+  ceilingAt(infoset, marks) {
     let known = this.ceilings.get(infoset);
     if (!known) this.ceilings.set(infoset, (known = new Map()));
-    const key = marks * 65536 + misses;
-    if (!known.has(key)) {
-      const alone = { group: [infoset], marks, misses };
-      const amounts = this.attempts(alone).map((bit) => {
-        const { decided, later } = this.afterAttempt(alone, bit);
-        return later.reduce((sum, position) => sum + this.ceiling(position), decided);
-      });
-      known.set(key, largest(amounts));
+    if (!known.has(marks)) {
+      const alone = { group: [infoset], marks, misses: this.rules.classical ? infoset.own : 0 };
+      known.set(marks, largest(this.attempts(alone).map((bit) => this.ceilingAfter(this.afterAttempt(alone, bit)))));
     }
-    return known.get(key);
+    return known.get(marks);
   }
 
-  // Depth first.  The attempts with the highest ceilings come first, and the rest is left out once a ceiling is not
-  // above what has been found.
-  search(position) {
+  ceilingAfter({ decided, later }) {
+    return later.reduce((sum, position) => sum + this.ceiling(position), decided);
+  }
+
+  // The most that the responder can get; or, if that is not above `need`, a number from there to `need`.
+  //
+  // Depth first.  An attempt is searched only if its ceiling is above what is needed and above the best so far, and each
+  // amount of a part of it replaces a ceiling.  Nothing is searched that another order of attempts has led to and shown
+  // not to be above what is needed.
+  search(position, need = -this.far) {
     if (!position.group.length) return 0n;
+    const key = `${position.marks} ${position.misses} ${position.group.map((infoset) => infoset.number).join()}`;
+    if (this.shown.has(key) && this.shown.get(key) <= need) return this.shown.get(key);
     this.visited += 1;
-    if (this.visited % 500 === 0) this.tell(this.visited);
+    if (this.visited % 100 === 0) this.tell(this.visited);
     const choices = this.attempts(position).map((bit) => {
-      const { decided, later } = this.afterAttempt(position, bit);
-      return { decided, later, top: later.reduce((sum, next) => sum + this.ceiling(next), decided) };
+      const after = this.afterAttempt(position, bit);
+      return { ...after, top: this.ceilingAfter(after) };
     });
     choices.sort((one, other) => Number(one.top < other.top) - Number(one.top > other.top));
-    const found = [];
-    let most = null;
+    let most = -this.far;
     for (const { decided, later, top } of choices) {
-      if (most !== null && top <= most) break;
-      found.push(later.reduce((sum, next) => sum + this.search(next), decided));
-      most = largest(found);
+      const goal = largest([most, need]);
+      let bound = top;
+      if (top > goal) {
+        const parts = later.map((next) => this.ceiling(next));
+        later.forEach((next, n) => {
+          const missing = goal - decided - parts[1 - n];
+          if (parts[n] > missing) parts[n] = this.search(next, missing);
+        });
+        bound = decided + parts[0] + parts[1];
+      }
+      most = largest([most, bound]);
     }
+    this.shown.set(key, most);
     return most;
   }
 }

@@ -190,4 +190,4 @@ addTitles(part("choice"));
 part("choice").onchange = () => start(game?.human ?? 0);
 part("first").onclick = () => start(0);
 part("second").onclick = () => start(1);
-requestAnimationFrame(() => setTimeout(() => start(0))); // after the first paint, as the certificate is large
+requestAnimationFrame(() => setTimeout(() => begun || start(0))); // after the first paint, as the certificate is large
