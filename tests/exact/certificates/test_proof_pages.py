@@ -13,7 +13,7 @@ from pttt_ooc.games.rules.catalogue import EXACT_VALUES, named_game
 from tests.exact.certificates.fuzzed_certificates import files_by_lot
 from tests.exact.certificates.serverless_pages import BENCHMARKS
 from tests.kits import naive
-from tests.kits.browsing import in_browser
+from tests.kits.browsing import arrived, in_browser
 from tests.kits.damaged_certificates import DAMAGED, NAME, SMALLEST, at_the_limits, zips
 from tests.kits.verify_program import PROOF, proven_words, text_of, verify, zipped
 
@@ -315,6 +315,25 @@ def test_games_follow_the_rules(opened, name):
         assert (None if ended == -1 else ended) == winner
         assert next(mine, None) is None and next(theirs, None) is None
     assert page.errors == []
+
+
+LATE = """window.requestAnimationFrame = (paint) => setTimeout(() => {
+  paint();
+  setTimeout(() => { window.painted = true; });
+}, 500);"""
+
+
+@in_browser
+def test_a_game_that_is_begun_before_the_first_paint_stays(opened):
+    page = opened("verify.html")
+    page.add_init_script(LATE)
+    page.get_by_role("link", name="Play").click()
+    arrived(page, page.get_by_role("button", name="It begins"))
+    page.get_by_role("button", name="It begins").click()
+    page.get_by_text("it is your turn").wait_for()
+    page.wait_for_function("window.painted")
+    page.get_by_text("it is your turn").wait_for()
+    assert page.evaluate("[game.human, begun]") == [1, 1] and page.errors == []
 
 
 @pytest.mark.slow
