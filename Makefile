@@ -125,7 +125,7 @@ install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/p
 # Where Python is told to write none, as in many containers, that would be every import: a second or two at each start.
 # What cannot be compiled is not imported either.
 bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/(.*/tests|pip|setuptools|fontTools$(1))/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
-# What the workflow never imports, a third of all.
+# What the workflow never imports, a quarter of all.
 UNUSED := |numba/cuda|numpy/distutils|pygments/lexers|scipy/(integrate|interpolate|io|ndimage|optimize|signal|spatial|special|stats)|sqlalchemy/(dialects|testing)
 
 $(UV): envs/requirements-uv.txt | $(BIN)/pip

@@ -100,13 +100,13 @@ class BestResponse {
     if (!known) this.ceilings.set(infoset, (known = new Map()));
     if (!known.has(marks)) {
       const alone = { group: [infoset], marks, misses: this.rules.classical ? infoset.own : 0 };
-      known.set(marks, largest(this.attempts(alone).map((bit) => this.ceilingAfter(this.afterAttempt(alone, bit)))));
+      const amounts = this.attempts(alone).map((bit) => {
+        const { decided, later } = this.afterAttempt(alone, bit);
+        return later.reduce((sum, position) => sum + this.ceiling(position), decided);
+      });
+      known.set(marks, largest(amounts));
     }
     return known.get(marks);
-  }
-
-  ceilingAfter({ decided, later }) {
-    return later.reduce((sum, position) => sum + this.ceiling(position), decided);
   }
 
   // The most that the responder can get; or, if that is not above `need`, a number from there to `need`.
@@ -117,27 +117,24 @@ class BestResponse {
   search(position, need = -this.far) {
     if (!position.group.length) return 0n;
     const key = `${position.marks} ${position.misses} ${position.group.map((infoset) => infoset.number).join()}`;
-    if (this.shown.has(key) && this.shown.get(key) <= need) return this.shown.get(key);
+    const shown = this.shown.get(key);
+    if (shown !== undefined && shown <= need) return shown;
     this.visited += 1;
     if (this.visited % 100 === 0) this.tell(this.visited);
     const choices = this.attempts(position).map((bit) => {
-      const after = this.afterAttempt(position, bit);
-      return { ...after, top: this.ceilingAfter(after) };
+      const { decided, later } = this.afterAttempt(position, bit), parts = later.map((next) => this.ceiling(next));
+      return { decided, later, parts, top: decided + parts[0] + parts[1] };
     });
     choices.sort((one, other) => Number(one.top < other.top) - Number(one.top > other.top));
     let most = -this.far;
-    for (const { decided, later, top } of choices) {
+    for (const { decided, later, parts, top } of choices) {
       const goal = largest([most, need]);
-      let bound = top;
-      if (top > goal) {
-        const parts = later.map((next) => this.ceiling(next));
+      if (top > goal)
         later.forEach((next, n) => {
           const missing = goal - decided - parts[1 - n];
           if (parts[n] > missing) parts[n] = this.search(next, missing);
         });
-        bound = decided + parts[0] + parts[1];
-      }
-      most = largest([most, bound]);
+      most = largest([most, decided + parts[0] + parts[1]]);
     }
     this.shown.set(key, most);
     return most;

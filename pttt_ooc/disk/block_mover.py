@@ -199,23 +199,22 @@ def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[
     in_place: dict[Piece, int] = {}  # the last step that has used a piece where it is
     for k, pieces in enumerate(carried):
         # What the step uses where it is must not be in memory.
-        outside = wanted[k].keys() - pieces.keys()
-        leaving = [piece for piece in wanted[k] if piece in outside and piece in last]
+        outside = [piece for piece in wanted[k] if piece not in pieces]
+        leaving = [piece for piece in outside if following.pop(piece, None) is not None]
         size += sum(piece.size for piece in pieces if piece not in last) - sum(piece.size for piece in leaving)
-        gone = set(leaving)
         for latest in (k - 2, k - 1):
             kept = []
             while size > most and heap:
                 entry = heappop(heap)
                 piece = names[entry[1]]
-                if following.get(piece) != -entry[0] or piece in gone:
+                if following.get(piece) != -entry[0]:
                     continue
                 if piece in pieces or last[piece] > latest:
                     kept.append(entry)
                     continue
                 size -= piece.size
                 leaving.append(piece)
-                gone.add(piece)
+                del following[piece]
             for entry in kept:
                 heappush(heap, entry)
         after = 1 + max((in_place[piece] for piece in pieces if piece in in_place and piece not in last), default=-1)
@@ -223,7 +222,6 @@ def plan_moves(wanted: Sequence[_Pieces], present: _Pieces, most: int) -> tuple[
             if piece in changed:
                 changed.remove(piece)
                 (moves[last[piece]].writes if last[piece] >= 0 else early).append(piece)
-            del following[piece]
             after = max(after, 1 + last.pop(piece))
         moves[k] = moves[k]._replace(after=after, leaving=leaving)
         in_place.update(dict.fromkeys(outside, k))

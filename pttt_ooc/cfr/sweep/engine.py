@@ -48,7 +48,7 @@ PLAN_TOLERANCE = 1e-5  # rounding of a realization plan's sum
 _USUAL_SUM = 600  # cells of the matrix between the two steps of an operator, in the 3x3 games
 RUN_WORK = 30_000  # nodes and cells, at least: less work takes longer to hand over than to do
 _MOVED_SWEEPS = 4  # runs of a joint sweep for each other one, as a run uses parts of all that the opponent has
-_MOVED_NUMBERS = 20  # of a node of such a block: those of its sequences, parents and children, and what lies between
+_MOVED_NUMBERS = 20  # for each node of a block: those of its sequences, parents and children, and what lies between
 _STEPS = 3  # blocks that the room for them holds: that of a step, that of the next one, and what both leave unused
 
 
