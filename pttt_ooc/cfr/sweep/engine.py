@@ -329,12 +329,18 @@ class Engine:
         return downward if kernel in tree.GOING_DOWN else upward
 
     def _call(self, calls: list[tuple[Any, ...]]) -> None:
-        if self.threads == 1 or len(calls) == 1:
-            for kernel, *arguments in calls:
+        left = iter(calls)  # each thread, this one included, takes the next call when it has done one
+
+        def work() -> None:
+            for kernel, *arguments in left:
                 kernel(*arguments)
-            return
-        for done in [self.workers.pool.submit(*call) for call in calls]:
-            done.result()
+
+        others = [self.workers.pool.submit(work) for _ in range(min(self.threads, len(calls)) - 1)]
+        try:
+            work()
+        finally:
+            for other in others:
+                other.result()
 
     def _scratch_arrays(self, dtype: DTypeLike) -> Scratch:
         """Virtual arrays for one thread."""

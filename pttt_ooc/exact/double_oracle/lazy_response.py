@@ -373,8 +373,8 @@ def respond(
         # `end`.
         mark, marks, fails = steps.counts[0], own | (1 << square), tried | (1 << square)
         stable = stabiliser & rules.fixing[square]
-        middle, total0 = attempt(rules, opponent, positions, own, span, top, square, 0)
-        end, total1 = attempt(rules, opponent, positions, own, span, middle, square, 1)
+        middle, total0 = attempt(rules, opponent, positions, own, span, top, square, np.int64(0))
+        end, total1 = attempt(rules, opponent, positions, own, span, middle, square, np.int64(1))
         if end > len(positions.reach) or mark == len(steps.parents):
             steps.counts[2] = 1
             return 0.0

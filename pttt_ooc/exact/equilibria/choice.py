@@ -26,10 +26,10 @@ ERRS = 1e-3
 def needed_bytes(layout: Layout) -> int:
     """The memory of a choice besides that of restricted games, bytes.
 
-    At most there are two arrays of a player's sequences and nodes, and one of the other's.
+    At most there are two arrays of a player's sequences and nodes, one of the other's, and a byte for each sequence.
     """
     sizes = [8 * (player.sequences + player.nodes) for player in layout.players]
-    return sum(sizes) + max(sizes)
+    return sum(sizes) + max(sizes) + sum(player.sequences for player in layout.players)
 
 
 def choose_strategy(face: OptimalFace, player: int, opponent: Strategy | None = None) -> Extreme:

@@ -202,6 +202,10 @@ class _Search:
         self._histories, self._program = HistoryFinder(face.rules), FaceProgram(player)
         _, mine, self._values = self._responses.best(player, payoffs, otherwise)
         self._defaults = (mine, face.rule[1]) if player == 0 else (face.rule[0], mine)
+        # Strategies are these where no plan comes, in every round.  Averages of mirror images are whole shares of 1.
+        self._shares = len(face.responses.index.group)
+        pure = (face.pure_strategy(p, choices) for p, choices in enumerate(self._defaults))
+        self._pure = tuple((each * self._shares).astype(np.uint8) for each in pure)
         self._last, self._news = FaceRound(0, 0, 0, 0, (0, 0)), 1
 
     @property
@@ -284,7 +288,7 @@ class _Search:
         self._plans = (plan, self._plans[1]) if player == 0 else (self._plans[0], plan)
 
     def _expand(self, player: int) -> Floats:
-        found = self._face.pure_strategy(player, self._defaults[player])
+        found = np.divide(self._pure[player], self._shares, dtype=np.float64)
         self._places[player].write(self._plans[player], found)
         return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +88,11 @@ def run(
         if not course and not bundle:
             return
         threads, (solution, rows, unfolded) = workspace.threads, workspace.allocate()
-        strategies = _unfold_both(read_solution(store, folded, solution), whole, unfolded, threads)
-        del solution  # freed, unless `strategies` share its arrays
-        # The rows in the order that the user gives, or in the default order; then one pass writes all files.
-        rows = _rows(whole, (settings.infosets_0, settings.infosets_1), rows, threads)
+        # Both players' strategies for all infosets, and the rows in the order that the user gives or by default; then
+        # one pass writes all files.
+        given, orders = read_solution(store, folded, solution), (settings.infosets_0, settings.infosets_1)
+        strategies, rows = _prepare(given, orders, whole, unfolded, rows, threads)
+        del solution, given  # freed, unless `strategies` share their arrays
         bundle_facts = _bundle_facts(before) if bundle else None
         facts["array_digests"] = write_export(
             directory,
@@ -105,25 +107,33 @@ def run(
         )
 
 
-def _unfold_both(
-    solution: Strategies, whole: Index, into: tuple[Floats, Floats] | tuple[()], threads: int
-) -> Strategies:
-    if not into:
-        return Strategy(whole, 0, solution[0].probabilities), Strategy(whole, 1, solution[1].probabilities)
-    first, second = in_order(lambda p: unfold(solution[p], whole, into[p]), (0, 1), threads)
-    return first, second
+def _prepare(
+    given: Strategies,
+    orders: tuple[Path | None, Path | None],
+    whole: Index,
+    unfolded: tuple[Floats, Floats] | tuple[()],
+    rows: tuple[Ints, Ints],
+    threads: int,
+) -> tuple[Strategies, tuple[Ints, Ints]]:
+    """Both players' strategies without symmetry, and their rows, in arrays for them: four pieces of work."""
 
+    def strategy_of(player: int) -> Strategy:
+        if not unfolded:
+            return Strategy(whole, player, given[player].probabilities)
+        return unfold(given[player], whole, unfolded[player])
 
-def _rows(
-    index: Index, orders: tuple[Path | None, Path | None], into: tuple[Ints, Ints], threads: int
-) -> tuple[Ints, Ints]:
+    def rows_of(player: int) -> Ints:
+        order, into = orders[player], rows[player]
+        return read_infosets(whole, player, order, into) if order else default_rows(whole, player, into)
 
-    def of_player(player: int) -> Ints:
-        order = orders[player]
-        return read_infosets(index, player, order, into[player]) if order else default_rows(index, player, into[player])
-
-    first, second = in_order(of_player, (0, 1), threads)
-    return first, second
+    work: list[Callable[[], Any]] = [
+        partial(strategy_of, 0),
+        partial(strategy_of, 1),
+        partial(rows_of, 0),
+        partial(rows_of, 1),
+    ]
+    first, second, first_rows, second_rows = in_order(lambda each: each(), work, threads)
+    return (first, second), (first_rows, second_rows)
 
 
 def _bundle_facts(before: Mapping[str, Facts]) -> dict[str, Any]:
