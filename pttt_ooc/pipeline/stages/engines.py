@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from pttt_ooc.cfr.sweep.engine import Engine, engine_needs
-from pttt_ooc.disk.memory import MemoryNeeds, Tree, process_needs
+from pttt_ooc.disk.memory import MemoryNeeds, Tree, Workspace, process_needs
 from pttt_ooc.games.structure.index import Index
 from pttt_ooc.pipeline.files.structure_store import read_index, read_timings
 from pttt_ooc.pipeline.stages.directories import INDEX, structure_of
-from pttt_ooc.pipeline.stages.stage_context import tell
+from pttt_ooc.pipeline.stages.stage_context import Facts, tell, workspace_of
 from pttt_ooc.types import Symmetry
 
 
@@ -40,6 +40,32 @@ def open_engine(
         yield engine
     finally:
         engine.close()
+
+
+def fit_engine(
+    engine: Engine,
+    name: str,
+    needs: MemoryNeeds[Tree],
+    memory_mb: float,
+    directory: Path,
+    facts: Facts,
+    log: Path | None = None,
+    besides: int = 0,
+) -> Workspace[Tree]:
+    """The arrays of a stage that computes with an engine; see :func:`.workspace_of`, also for errors.
+
+    The engine gets the threads that the budget holds, and moves what does not fit through a part of the budget.
+
+    Parameters
+    ----------
+    besides
+        Bytes of other arrays that are mapped if the budget does not hold all.
+    """
+    room = needs.room_for_pieces(memory_mb, besides)
+    workspace = workspace_of(name, needs, memory_mb, directory, facts, engine.threads, log, room)
+    engine.workers.limit(workspace.threads)
+    engine.move_mapped(workspace.room)
+    return workspace
 
 
 def arrays_for(

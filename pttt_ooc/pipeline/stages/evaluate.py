@@ -32,8 +32,8 @@ from pttt_ooc.pipeline.files.equilibrium import read_plans
 from pttt_ooc.pipeline.files.file_headers import solution_attrs, solution_dtype
 from pttt_ooc.pipeline.files.solution import read_solution
 from pttt_ooc.pipeline.stages import finish
-from pttt_ooc.pipeline.stages.engines import open_engine
-from pttt_ooc.pipeline.stages.stage_context import allocate, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.engines import fit_engine, open_engine
+from pttt_ooc.pipeline.stages.stage_context import allocate, digests, inputs, stage
 from pttt_ooc.pipeline.stages.strategy_store import finish_if_run, store_of
 from pttt_ooc.types import Interval, Symmetry
 
@@ -92,10 +92,7 @@ def run(
         with open_engine(directory, game, symmetry, np.float64, threads) as engine:
             index = engine.index
             wanted = needs(index, engine_needs(engine), dtype)
-            room = wanted.room_for_pieces(memory_mb)
-            workspace = workspace_of("evaluate", wanted, memory_mb, directory, facts, threads, log, room)
-            engine.workers.limit(workspace.threads)
-            engine.move_mapped(workspace.room)
+            workspace = fit_engine(engine, "evaluate", wanted, memory_mb, directory, facts, log)
             # The strategies against their best responses; these and the reference enclose the value, against which each
             # player's exploitability is measured.
             own, probabilities = workspace.allocate()

@@ -206,20 +206,23 @@ def _stages(
 ) -> dict[str, StageNeeds]:
     """The plans of all stages, from their needs, the bytes of their data, and those on disk, kept and additional.
 
-    `state`: bytes of the solver's state, which is in memory if the budget holds it besides the arrays.
+    `state`: bytes of the solver's state, which is in memory if the budget holds it besides the arrays.  Where neither
+    the budget nor this machine holds all, pieces of what is mapped are in memory at a time.
     """
     stages = {}
     for name, need in needs.items():
         most = min(threads, _MOST_THREADS.get(name, threads))
-        within = need.within(max(config.memory_mb, need.smallest_mb), most_threads=most)
+        besides = state if name == "solve" else 0
+        room = need.room_for_pieces(config.memory_mb, besides) if name in ("solve", "evaluate") else 0
+        within = need.within(max(config.memory_mb, need.smallest_mb), most_threads=most, room=room)
         arrays = {path: array.nbytes for path, array in leaves(need.arrays).items()}
         in_memory = sum(arrays[path] for path in within.held) + within.threads * need.thread.get("cells", 0)
         own = _OWN[name] * MB + data.get(name, 0) if need is not _PROCESS_ONLY else _NO_WORK
         mapped = sum(arrays.values()) - sum(arrays[path] for path in within.held)
-        in_memory += state if name == "solve" and within.holds(state, config.memory_mb) else 0
-        products, besides = disk[name]
+        in_memory += besides if within.holds(besides, config.memory_mb) else min(within.room, mapped + besides)
+        products, working = disk[name]
         used = round((own + in_memory) / MB)
-        disk_mb = (products / MB, (besides + mapped) / MB, mapped / MB)
+        disk_mb = (products / MB, (working + mapped) / MB, mapped / MB)
         stages[name] = StageNeeds(need.smallest_mb, used, *disk_mb, within.threads, need.least)
     return stages
 

@@ -26,12 +26,12 @@ from pttt_ooc.games.structure.index import Index, Layout
 from pttt_ooc.pipeline.files.solution import write_solution
 from pttt_ooc.pipeline.show.progress import Progress
 from pttt_ooc.pipeline.stages.directories import SNAPSHOTS
-from pttt_ooc.pipeline.stages.engines import open_engine
+from pttt_ooc.pipeline.stages.engines import fit_engine, open_engine
 from pttt_ooc.pipeline.stages.normal_solve import normal_solve
 from pttt_ooc.pipeline.stages.product_check import timeless
 from pttt_ooc.pipeline.stages.provenance import fingerprint
 from pttt_ooc.pipeline.stages.snapshots import Snapshots
-from pttt_ooc.pipeline.stages.stage_context import Facts, digests, inputs, stage, workspace_of
+from pttt_ooc.pipeline.stages.stage_context import Facts, digests, inputs, stage
 from pttt_ooc.types import Symmetry
 
 
@@ -87,10 +87,7 @@ def run(
             # What does not fit into the memory is mapped from files.
             wanted = needs(engine.index, settings, engine_needs(engine))
             state = sum(array.nbytes for array in leaves(state_arrays(engine.index, settings)).values())
-            room = wanted.room_for_pieces(memory_mb, state)
-            workspace = workspace_of("solve", wanted, memory_mb, directory, facts, threads, log, room)
-            engine.workers.limit(workspace.threads)
-            engine.move_mapped(workspace.room)
+            workspace = fit_engine(engine, "solve", wanted, memory_mb, directory, facts, log, state)
             in_memory = workspace.holds(state, memory_mb)
             facts["memory"]["projected_mb"] += -(-state // MB) if in_memory else 0
             arrays = workspace.allocate()

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pttt_ooc.config import check_config
+from pttt_ooc.disk import memory
 from pttt_ooc.errors import MemoryBudgetError
 from pttt_ooc.exact.equilibria.choice import needed_bytes
 from pttt_ooc.games.rules.catalogue import GAMES, named_game
@@ -199,6 +200,18 @@ def test_a_plan_counts_the_choice_among_equilibria_if_it_fits():
     )
 
 
+@pytest.mark.parametrize(("budget", "moved"), [(200, False), (300, True), (400, True), (512, False)])
+def test_a_plan_counts_the_pieces_that_are_moved(monkeypatch, budget, moved):
+    """Where neither the budget nor the machine holds all files; 200 MB leave too little for pieces."""
+    found = []
+    for machine in (10**11, 0):
+        monkeypatch.setattr(memory, "available_bytes", lambda left=machine: left - 10**9)
+        found.append(plan_of("pttt-2x4k3-abrupt", symmetry="none", memory_mb=budget).stages["solve"])
+    large, small = found
+    assert (small.memory_mb > large.memory_mb) == (small.mapped_mb > large.mapped_mb) == moved
+    assert small.memory_mb <= budget and large.memory_mb <= budget
+
+
 def test_the_plan_of_the_largest_game():
     """Ten squares: no lists of hundreds of millions of infosets unless requested."""
     assert check_config({"game": "pttt-2x5k3-abrupt"}).export.files("pttt-2x5k3-abrupt") == (False, False)
@@ -216,7 +229,9 @@ def manual():
 
 
 @pytest.mark.slow
-def test_the_manual_shows_the_plan_of_ten_squares(manual):
+def test_the_manual_shows_the_plan_of_ten_squares(manual, monkeypatch):
+    """On a machine whose memory holds all files."""
+    monkeypatch.setattr(memory, "available_bytes", lambda: 10**11)
     plan = plan_of("pttt-2x5k3-abrupt", listed=True, memory_mb=1024)
     for row in plan.rows():
         if row[0] in ("enumerate", "index", "solve", "evaluate"):
