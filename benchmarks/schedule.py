@@ -1,9 +1,9 @@
 """How an iteration would scale over threads, by simulation of its schedule from measured times.
 
 Some iterations run on one thread, cut into runs of views as for more threads, and each run is timed.  Then the schedule
-is simulated: the runs of a slice are handed over one by one to whichever thread is free, and the next slice begins when
-all are done.  One thread does the work between runs.  The simulation assumes that a run takes as long beside others as
-alone.  Real machines share caches and memory, so they scale less well.
+is simulated: each thread takes the next run of a slice when it is free, the woken ones a little later than the first, and
+the next slice begins when all are done.  One thread does the work between runs.  The simulation assumes that a run takes
+as long beside others as alone.  Real machines share caches and memory, so they scale less well.
 
     python -m benchmarks.schedule --game pttt-abrupt --data data
 """
@@ -29,7 +29,7 @@ from pttt_ooc.cfr.sweep.engine import Engine
 from pttt_ooc.config import SolveConfig
 from pttt_ooc.games.rules.catalogue import named_game
 
-HANDOVER = 20e-6  # seconds to hand a run over to another thread
+HANDOVER = 20e-6  # seconds to wake another thread
 THREADS = (1, 2, 4, 8, 16, 32)
 
 
@@ -77,9 +77,9 @@ def simulated(iteration: Iteration, threads: int, handover: float = HANDOVER) ->
         if threads == 1 or len(runs) == 1:
             total += sum(runs)  # nothing is handed over
             continue
-        free = [0.0] * threads
-        for k, run in enumerate(runs, start=1):
-            heapq.heappush(free, max(heapq.heappop(free), k * handover) + run)
+        free = [k * handover for k in range(threads)]
+        for run in runs:
+            heapq.heappush(free, heapq.heappop(free) + run)
         total += max(free)
     return total
 

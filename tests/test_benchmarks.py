@@ -87,7 +87,7 @@ def test_a_schedule_is_played_through():
     assert iteration.between == 2.0
     assert schedule.simulated(iteration, 1) == 10.0
     assert schedule.simulated(iteration, 2, handover=0.0) == 2 + 3 + 2
-    assert schedule.simulated(iteration, 2, handover=0.5) == 2 + 4 + 2  # from 1 to 4, beside 0.5 to 3.5
+    assert schedule.simulated(iteration, 2, handover=0.5) == 2 + 3.5 + 2  # from 0.5 to 3.5, beside 0 to 3
     assert schedule.simulated(iteration, 3, handover=0.0) == schedule.longest(iteration) == 7.0
 
 

@@ -113,16 +113,16 @@ class Workers:
     Parameters
     ----------
     count
-        Number of threads.
+        Number of threads, with the one that hands out the work.
     """
 
     def __init__(self, count: int) -> None:
-        self.count, self.pool = count, ThreadPoolExecutor(count)
+        self.count, self.pool = count, ThreadPoolExecutor(max(1, count - 1))
 
     def limit(self, count: int) -> None:
         """Limit the number of threads from now on; the present ones finish their work."""
         if count < self.count:
-            self.count, self.pool = count, ThreadPoolExecutor(count)
+            self.count, self.pool = count, ThreadPoolExecutor(max(1, count - 1))
 
 
 class Engine:
