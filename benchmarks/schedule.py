@@ -1,9 +1,9 @@
 """How an iteration would scale over threads, by simulation of its schedule from measured times.
 
 Some iterations run on one thread, cut into runs of views as for more threads, and each run is timed.  Then the schedule
-is simulated: each thread takes the next run of a slice when it is free, the woken ones a little later than the first, and
-the next slice begins when all are done.  One thread does the work between runs.  The simulation assumes that a run takes
-as long beside others as alone.  Real machines share caches and memory, so they scale less well.
+is simulated: each thread takes the next run of a slice when it is free, woken ones a little later than the first, and
+the next slice begins when all are done.  One thread does the work between runs.  The simulation assumes that a run
+takes as long beside others as alone.  Real machines share caches and memory, so they scale less well.
 
     python -m benchmarks.schedule --game pttt-abrupt --data data
 """
