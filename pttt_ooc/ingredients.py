@@ -26,6 +26,9 @@ _LIBRARIES = {"numba", "numpy", "llvmlite", *sys.stdlib_module_names}
 
 _LOADS = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
 
+_FLAGS = 0xFFFE
+"""Flags of code that count: numba clears the others in place when a kernel is called under a profiler."""
+
 _marks: dict[Callable[..., Any], tuple[str, Callable[..., Any] | None]] = {}
 
 
@@ -178,7 +181,7 @@ def _class_text(value: Any, by: Any) -> str:
 
 def _code_text(code: CodeType) -> str:
     """All of a function's instructions, without lines and files."""
-    numbers = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    numbers = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _FLAGS)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     constants = "\n".join(map(_constant_text, code.co_consts))
     return f"{numbers} {names} {code.co_code.hex()} {code.co_exceptiontable.hex()}\n{constants}"

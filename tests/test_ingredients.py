@@ -1,5 +1,6 @@
 """What a kernel is made of: an edit that changes what it computes changes its version, and no other edit does."""
 
+import cProfile
 import importlib
 import json
 import os
@@ -15,6 +16,7 @@ from itertools import count
 import numpy as np
 import pytest
 
+from pttt_ooc import ingredients as ingredients_module
 from pttt_ooc import jit
 from pttt_ooc.imports import PACKAGE
 from pttt_ooc.ingredients import ingredients
@@ -217,6 +219,20 @@ def test_a_comment_and_another_line_do_not_count():
         exec(text, names)
         found.append(ingredients(names["f"])[0])
     assert found[0] == found[1]
+
+
+def test_a_call_under_a_profiler_does_not_count():
+    """It changes flags of the kernel's code."""
+
+    @jit.kernel
+    def add(first, second):
+        return first + second
+
+    before, flags = ingredients(add), add.py_func.__code__.co_flags
+    with cProfile.Profile():
+        assert add(1, 2) == 3
+    ingredients_module._look.cache_clear()
+    assert ingredients(add) == before and add.py_func.__code__.co_flags != flags
 
 
 @pytest.mark.parametrize(
