@@ -40,6 +40,9 @@ from pttt_ooc.games.structure.views import Ints, find_pairs
 from pttt_ooc.types import Symmetry
 
 _Tree = TypeVar("_Tree", Downward, Upward, Extents)
+_GradientRuns = list[tuple[Ints, Ints]]
+_Places = tuple[list[slice], ...]
+"""Of a gradient: parts of the opponent's sequences and nodes, and of its own."""
 
 RUNS = 16  # per slice, at most: enough for an even share among four threads
 RUNS_A_THREAD = 4  # the same for more threads
@@ -162,8 +165,7 @@ class Engine:
         self._local = threading.local()  # of each thread: its buffer, and the arrays in it in either precision
         self.mover: BlockMover | None = None  # for arrays that do not fit into memory
         self._ends = ExitStack()
-        # What some runs of a gradient use: parts of the opponent's sequences and nodes, and of their own.
-        self._places: dict[tuple[int, ...], tuple[list[slice], ...]] = {}
+        self._parts: dict[tuple[str, int, int], list[tuple[_GradientRuns, _Places]]] = {}  # of slices that are moved
 
     @classmethod
     def of_game(
@@ -184,7 +186,7 @@ class Engine:
             return self
         other = Engine(self.index, self.timings, dtype, workers=self.workers)
         # A thread works in one precision at a time.
-        other._local, other.mover, other._places = self._local, self.mover, self._places
+        other._local, other.mover, other._parts = self._local, self.mover, self._parts
         return other
 
     def idle(self) -> Engine:
@@ -249,7 +251,7 @@ class Engine:
         return self._blocks[player][n]
 
     @cached_property
-    def _gradient_runs(self) -> tuple[list[list[tuple[Ints, Ints]]], ...]:
+    def _gradient_runs(self) -> tuple[list[_GradientRuns], ...]:
         """For each receiver and slice, the runs of views for a joint sweep, and their groups by operator."""
         most = self._most_runs * (1 if self.mover is None else _MOVED_SWEEPS)
         return tuple(
@@ -291,37 +293,29 @@ class Engine:
         """The steps that do :meth:`gradient_slice`: one, or several if it uses too much to be moved at once."""
         if self.mover is None:
             yield Step((), partial(self.gradient_slice, player, n, opponent, into))
-        else:
-            yield from self._gradient_steps(player, n, self._gradient_runs[player][n], opponent, into)
+            return
+        place = (self.dtype.name, player, n)
+        if place not in self._parts:
+            self._parts[place] = list(self._divide_gradient(player, self._gradient_runs[player][n]))
+        for runs, places in self._parts[place]:
+            work = partial(self._call_gradient, player, runs, opponent, into)
+            yield Step(_uses_of_gradient(places, opponent, into), work)
 
-    def _gradient_steps(
-        self, player: int, n: int, runs: list[tuple[Ints, Ints]], opponent: Reach, into: Slice
-    ) -> Iterator[Step]:
+    def _divide_gradient(self, player: int, runs: _GradientRuns) -> Iterator[tuple[_GradientRuns, _Places]]:
+        """Runs of a slice that are done together, as what they use can be moved at once, and where that is."""
         assert self.mover is not None
-        uses = self._uses_of_gradient(player, n, runs, opponent, into)
-        if sum(use.part.nbytes for use in uses) * _STEPS <= self.mover.most or len(runs) == 1:
-            yield Step(uses, partial(self._call_gradient, player, runs, opponent, into))
+        views, groups = (np.concatenate(each) for each in zip(*runs, strict=True))
+        i, source = self.index.players[player], self.index.players[1 - player]
+        own = (places_of(views, i.sequence_start), places_of(views, i.node_start))
+        places = (*sources_of(self.timings[player], source, groups), *own)
+        numbers = sum(part.stop - part.start for parts in places for part in parts)
+        moved = numbers * self.dtype.itemsize + len(source.placed)
+        if moved * _STEPS <= self.mover.most or len(runs) == 1:
+            yield runs, places
             return
         by_view, half = sorted(runs, key=lambda run: int(run[0][0])), len(runs) // 2
         for part in (by_view[:half], by_view[half:]):
-            yield from self._gradient_steps(player, n, part, opponent, into)
-
-    def _uses_of_gradient(
-        self, player: int, n: int, runs: list[tuple[Ints, Ints]], opponent: Reach, into: Slice
-    ) -> list[Use]:
-        place = (player, n, int(runs[0][0][0]), len(runs))
-        if place not in self._places:
-            views, groups = (np.concatenate(each) for each in zip(*runs, strict=True))
-            i, source = self.index.players[player], self.index.players[1 - player]
-            own = (places_of(views, i.sequence_start), places_of(views, i.node_start))
-            self._places[place] = (*sources_of(self.timings[player], source, groups), *own)
-        arrays = (opponent.sequences, opponent.nodes, into.sequences, into.nodes)
-        firsts = (0, 0, into.first_sequence, into.first_node)
-        return [
-            Use(array[part.start - first : part.stop - first], array is into.sequences or array is into.nodes)
-            for array, first, parts in zip(arrays, firsts, self._places[place], strict=True)
-            for part in parts
-        ] + [Use(opponent.view_is_reached)]
+            yield from self._divide_gradient(player, part)
 
     def tree_of(self, player: int, kernel: Callable[..., None]) -> Downward | Upward:
         """The part of a player's tree that a kernel takes."""
@@ -400,7 +394,7 @@ class Engine:
         """Gradient of the nodes and sequences of slice `n` of `player`, against a realization plan."""
         self._call_gradient(player, self._gradient_runs[player][n], opponent, into)
 
-    def _call_gradient(self, player: int, runs: list[tuple[Ints, Ints]], opponent: Reach, into: Slice) -> None:
+    def _call_gradient(self, player: int, runs: _GradientRuns, opponent: Reach, into: Slice) -> None:
         self._call([(self._receive, *run, player, into, opponent) for run in runs])
 
     def _receive(self, views: Ints, groups: Ints, player: int, into: Slice, source: Reach) -> None:
@@ -415,6 +409,16 @@ class Engine:
         # The deepest slices come first, as they have most of the work.
         self._call([(self._receive, *run, *rest) for n in reversed(range(i.slices)) for run in runs[n]])
         return nodes, sequences
+
+
+def _uses_of_gradient(places: _Places, opponent: Reach, into: Slice) -> Iterator[Use]:
+    """What some runs of a joint sweep need."""
+    arrays = (opponent.sequences, opponent.nodes, into.sequences, into.nodes)
+    firsts = (0, 0, into.first_sequence, into.first_node)
+    for k, (array, first, parts) in enumerate(zip(arrays, firsts, places, strict=True)):
+        for part in parts:
+            yield Use(array[part.start - first : part.stop - first], k > 1)
+    yield Use(opponent.view_is_reached)
 
 
 def uses_of_reach(block: Block, reach: Reach) -> Iterator[Use]:
@@ -474,7 +478,7 @@ def _share_out(work: NDArray[np.int64], views: range, most: int) -> list[tuple[i
     return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
 
 
-def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) -> list[tuple[Ints, Ints]]:
+def _share_out_groups(player: PlayerIndex, timing: Timing, n: int, most: int) -> _GradientRuns:
     """Runs of views for the joint sweep, each with its groups by operator; runs with most work come first.
 
     Views with the same number of placed squares share their operators.  They stay together, and
