@@ -132,6 +132,17 @@ class Search(NamedTuple):
     known: Known
 
 
+class Task(NamedTuple):
+    """What all functions of a search take: who responds to which plan, and the arrays; without bounds, for tests."""
+
+    rules: RuleTables
+    responder: int
+    tree: Tree
+    memo: Memo
+    search: Search
+    bounded: bool
+
+
 @dataclass(frozen=True, eq=False)
 class IntegerResponse:
     """A best response.
@@ -167,7 +178,7 @@ def integer_response(rules: RuleTables, responder: int, plan: IntegerPlan, bound
             _memo(capacity, tree.weights.shape[1]),
             _search_arrays(capacity, rules.squares, tree.weights.shape[1]),
         )
-        _respond_from_start(rules, responder, tree, memo, search, bounded)
+        _respond_from_start(Task(rules, responder, tree, memo, search, bounded))
         if not search.counts[2] and not memo.counts[1]:
             break
         capacity *= 4
@@ -225,9 +236,7 @@ def _slot(keys: Any, key: Any) -> Any:
 
 
 @inner_kernel
-def _clairvoyant_row(
-    rules: Any, responder: int, tree: Any, memo: Any, search: Any, at: Any, responds: int, depth: int
-) -> Any:
+def _clairvoyant_row(task: Any, at: Any, responds: int, depth: int) -> Any:
     """What the responder gets if they see the opponent's infosets from here on.
 
     This is one function, because numba cannot cache two that call each other.  The squares on which the responder
@@ -245,6 +254,7 @@ def _clairvoyant_row(
     row
         The row of the memo's values; if negative, -1 minus the row of a weight.
     """
+    rules, responder, tree, memo = task.rules, task.responder, task.tree, task.memo
     infoset, own = at
     if memo.counts[1]:
         return np.int64(_ZERO)  # what is found now is not used
@@ -266,7 +276,7 @@ def _clairvoyant_row(
             if (after | marks) == rules.full:
                 row = np.int64(_ZERO)
             else:
-                row = _clairvoyant_row(rules, responder, tree, memo, search, (infoset, after), 1 - responds, depth)
+                row = _clairvoyant_row(task, (infoset, after), 1 - responds, depth)
             if best < 0 or less(memo.values[best], memo.values[row]):
                 best = row
         return best
@@ -277,7 +287,7 @@ def _clairvoyant_row(
         return np.int64(memo.rows[slot])
     # Otherwise the sum over the actions of the plan, whose weights are in the infosets that they lead to. A win of the
     # opponent costs its weight; a full board adds nothing.
-    total = search.seen[depth]
+    total = task.search.seen[depth]
     total[:] = 0
     for action in range(tree.starts[infoset], tree.starts[infoset + 1]):
         bit = tree.bits[action]
@@ -287,7 +297,7 @@ def _clairvoyant_row(
         elif placed == 0 or (marks | bit | own) != rules.full:
             turn = placed if rules.classical else np.int64(1)
             then = (tree.after[action, placed], own)
-            row = _clairvoyant_row(rules, responder, tree, memo, search, then, turn, depth + 1)
+            row = _clairvoyant_row(task, then, turn, depth + 1)
             add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
     # Keep the sum. The slot is looked up again, since the recursion has filled others.
     make_proper(total)
@@ -302,19 +312,9 @@ def _clairvoyant_row(
 
 
 @inner_kernel
-def _bound_attempts(
-    rules: Any,
-    responder: int,
-    tree: Any,
-    memo: Any,
-    search: Any,
-    at: Any,
-    depth: int,
-    result: int,
-    bounded: bool,
-    highest: Any,
-) -> None:
+def _bound_attempts(task: Any, at: Any, depth: int, result: int, highest: Any) -> None:
     """What each attempt would bring if the responder saw the opponent's infosets from here on, and the most of it."""
+    rules, responder, tree, memo, search = task.rules, task.responder, task.tree, task.memo, task.search
     own, tried, begin, end = at
     bounds, opened = search.bounds[depth, result], search.open[depth, result]
     for square in range(rules.squares):
@@ -323,7 +323,7 @@ def _bound_attempts(
         if not opened[square]:
             continue
         total[:] = 0
-        if not bounded:
+        if not task.bounded:
             copy(search.limits[_HIGHEST], total)
             continue
         for k in range(begin, end):
@@ -331,24 +331,23 @@ def _bound_attempts(
             marks = tree.marks[infoset]
             again = np.int64(1) if marks & attempt and rules.classical else np.int64(0)
             if marks & attempt:
-                row = _clairvoyant_row(rules, responder, tree, memo, search, (infoset, own), again, np.int64(0))
+                row = _clairvoyant_row(task, (infoset, own), again, np.int64(0))
             elif rules.wins[responder, own | attempt]:
                 row = -1 - tree.arriving[infoset]
             elif (own | attempt | marks) == rules.full:
                 row = np.int64(_ZERO)
             else:
                 there = (infoset, own | attempt)
-                row = _clairvoyant_row(rules, responder, tree, memo, search, there, again, np.int64(0))
+                row = _clairvoyant_row(task, there, again, np.int64(0))
             add(total, memo.values[row] if row >= 0 else tree.weights[-1 - row])
         make_proper(total)
     copy(bounds[_largest(opened, bounds)], highest)
 
 
 @inner_kernel
-def _opponent_moves(
-    rules: Any, responder: int, tree: Any, search: Any, infoset: int, own: int, top: int, total: Any
-) -> Any:
+def _opponent_moves(task: Any, infoset: int, own: int, top: int, total: Any) -> Any:
     """Push what follows the opponent's turn at an infoset; returns the end of the stack, and payoffs in `total`."""
+    rules, responder, tree, search = task.rules, task.responder, task.tree, task.search
     marks = tree.marks[infoset]
     for action in range(tree.starts[infoset], tree.starts[infoset + 1]):
         bit = tree.bits[action]
@@ -357,7 +356,7 @@ def _opponent_moves(
         if placed and rules.wins[1 - responder, marks | bit]:
             subtract(total, tree.weights[action])
         elif placed == 0 and rules.classical:
-            top = _opponent_moves(rules, responder, tree, search, after, own, top, total)
+            top = _opponent_moves(task, after, own, top, total)
         elif placed == 0 or (marks | bit | own) != rules.full:
             if top < len(search.positions):
                 search.positions[top] = after
@@ -366,10 +365,9 @@ def _opponent_moves(
 
 
 @piece
-def _attempt(
-    rules: Any, responder: int, tree: Any, search: Any, at: Any, top: int, square: int, placed: int, total: Any
-) -> Any:
+def _attempt(task: Any, at: Any, top: int, square: int, placed: int, total: Any) -> Any:
     """Push the infosets after an attempt with one of its results; returns the end of the stack."""
+    rules, responder, tree, search = task.rules, task.responder, task.tree, task.search
     own, _, begin, end = at
     attempt = np.int64(1) << square
     for k in range(begin, end):
@@ -383,7 +381,7 @@ def _attempt(
             continue
         elif placed or not rules.classical:
             after = own | attempt if placed else own
-            top = _opponent_moves(rules, responder, tree, search, infoset, after, top, total)
+            top = _opponent_moves(task, infoset, after, top, total)
         else:
             if top < len(search.positions):
                 search.positions[top] = infoset
@@ -392,8 +390,9 @@ def _attempt(
 
 
 @bare_kernel
-def _respond_from_start(rules: Any, responder: int, tree: Any, memo: Any, search: Any, bounded: bool) -> None:
+def _respond_from_start(task: Any) -> None:
     """The best response from the beginning of the game; its value is the last total of the search."""
+    tree, search = task.tree, task.search
     search.counts[:] = 0
     # No payoff is above the denominator, nor is any difference of two above twice as much.
     search.limits[:] = 0
@@ -406,33 +405,21 @@ def _respond_from_start(rules: Any, responder: int, tree: Any, memo: Any, search
     value[:] = 0
     search.positions[0] = 0
     begin = np.int64(0)
-    if responder == 1:
-        begin, top = top, _opponent_moves(rules, responder, tree, search, begin, begin, top, value)
+    if task.responder == 1:
+        begin, top = top, _opponent_moves(task, begin, begin, top, value)
     if top > len(search.positions):
         search.counts[2] = 1
         return
     at = (np.int64(0), np.int64(0), begin, top)
-    _bound_attempts(rules, responder, tree, memo, search, at, np.int64(0), np.int64(0), bounded, first[_WHOLE])
+    _bound_attempts(task, at, np.int64(0), np.int64(0), first[_WHOLE])
     copy(search.limits[_LOWEST], first[_NEED])
-    _respond(rules, responder, tree, memo, search, at, top, np.int64(-1), np.int64(0), np.int64(0), bounded)
+    _respond(task, at, top, np.int64(-1), np.int64(0), np.int64(0))
     add(value, first[_VALUE])
     make_proper(value)
 
 
 @inner_kernel
-def _respond(
-    rules: Any,
-    responder: int,
-    tree: Any,
-    memo: Any,
-    search: Any,
-    at: Any,
-    top: int,
-    parent: int,
-    result: int,
-    depth: int,
-    bounded: bool,
-) -> None:
+def _respond(task: Any, at: Any, top: int, parent: int, result: int, depth: int) -> None:
     """The best response at an infoset, whose bounds are known; its actions are added to the search.
 
     Parameters
@@ -443,12 +430,12 @@ def _respond(
     parent, result
         The responder's action before, and its result.
     """
-    own, tried, begin, end = at
+    search, (own, tried, _, _) = task.search, at
     numbers, base = search.numbers[depth], search.counts[0]
     need, most, total, whole = numbers[_NEED], numbers[_VALUE], numbers[_TOTAL], numbers[_WHOLE]
     bounds, opened = search.bounds[depth, result], search.open[depth, result]
     # Another order of attempts may have led here, and shown that there is no more to get than is needed.
-    if bounded:
+    if task.bounded:
         _, entry = find_known(search.known, search.positions, at)
         if entry >= 0 and not less(need, search.known.bounds[entry]):
             copy(search.known.bounds[entry], most)
@@ -467,22 +454,18 @@ def _respond(
         # `last`. If space runs out, everything is searched again with more, and nothing found until then is used.
         bit, mark = np.int64(1) << square, search.counts[0]
         total[:] = 0
-        middle = _attempt(rules, responder, tree, search, at, top, square, 0, total)
-        last = _attempt(rules, responder, tree, search, at, middle, square, 1, total)
-        if last > len(search.positions) or mark == len(search.parents) or memo.counts[1]:
+        middle = _attempt(task, at, top, square, np.int64(0), total)
+        last = _attempt(task, at, middle, square, np.int64(1), total)
+        if last > len(search.positions) or mark == len(search.parents) or task.memo.counts[1]:
             search.counts[2] = 1
             return
         # A closer bound: payoffs where the game ends, and the highest bounds one attempt later.
         failed, placed = (own, tried | bit, top, middle), (own | bit, tried, middle, last)
         numbers[_PARTS], numbers[_PARTS + 1] = 0, 0
         if middle > top:
-            _bound_attempts(
-                *(rules, responder, tree, memo, search, failed, depth + 1, np.int64(0), bounded, numbers[_PARTS])
-            )
+            _bound_attempts(task, failed, depth + 1, np.int64(0), numbers[_PARTS])
         if last > middle:
-            _bound_attempts(
-                *(rules, responder, tree, memo, search, placed, depth + 1, np.int64(1), bounded, numbers[_PARTS + 1])
-            )
+            _bound_attempts(task, placed, depth + 1, np.int64(1), numbers[_PARTS + 1])
         # The attempt joins the response, for now.
         search.parents[mark], search.results[mark], search.squares[mark] = parent, result, square
         search.counts[0] += 1
@@ -499,7 +482,7 @@ def _respond(
             subtract(needed, total)
             subtract(needed, numbers[_PARTS + 1 - outcome])
             make_proper(needed)
-            _respond(rules, responder, tree, memo, search, then, last, mark, np.int64(outcome), depth + 1, bounded)
+            _respond(task, then, last, mark, np.int64(outcome), depth + 1)
             if search.counts[2]:
                 return
             copy(search.numbers[depth + 1, _VALUE], numbers[_PARTS + outcome])
@@ -512,7 +495,7 @@ def _respond(
             search.counts[0] = mark
         if less(most, whole):
             copy(whole, most)
-    if bounded:
+    if task.bounded:
         keep_known(search.known, search.positions, at, most)
 
 
