@@ -279,7 +279,7 @@ def look_out(rules: Any, opponent: Any, positions: Any, steps: Any, path: Any, o
         if outlook.bounds[square] == NEVER:
             continue
         stable, bit = stabiliser & rules.fixing[square], np.int64(1) << square
-        bound = 0.0
+        bound, outlook.payoffs[square] = 0.0, 0.0
         for placed in range(2):
             end, payoff = attempt(rules, opponent, positions, own, (begin, top), top, square, placed)
             if end > len(positions.reach):

@@ -88,3 +88,18 @@ def test_square_8_is_known_whether_kernels_are_compiled_or_interpreted():
         function(oracle.rules, plan, steps, np.zeros(3, np.int64))
         knowledge.append((plan.marks[:3].tolist(), plan.fails[:3].tolist()))
     assert set(map(str, knowledge)) == {str(([0, 0, 256], [0, 256, 0]))}
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_an_outlook_is_the_same_when_positions_need_more_space(player):
+    """What was found before space ran out does not count twice."""
+    oracle = opponents("mini-2x3k3-abrupt", "uniform")
+    found, tries = [], 0
+    for capacity in (1 << 16, *range(1, 40)):
+        responder = Responder(oracle.rules, player, 1.0)
+        responder._capacity = capacity
+        responder.face(oracle.plans[1 - player], oracle.plans[player])
+        outlooks = [responder.outlook(path) for path in ((), ((0, 0),), ((1, 1),), ((1, 1), (3, 0)), ((2, 1), (0, 1)))]
+        found.append([part.tobytes() for outlook in outlooks for part in outlook])
+        tries += responder._capacity > capacity
+    assert tries > 5 and found.count(found[0]) == len(found)
