@@ -34,6 +34,7 @@ help: ## show this list
 	@echo "usage: make TARGET [CORES=n] [PYTHON=python3]"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile
 
+solve: export PYTHONDONTWRITEBYTECODE =
 solve: $(INSTALLED) ## run the workflow: solve, evaluate, report (TARGETS="..." for parts of it)
 	@test -x $(BIN)/snakemake || { \
 		echo "The workflow needs Snakemake, which is not in $(VENV): run 'make clean', then 'make solve' again." >&2; exit 1; }
@@ -121,12 +122,10 @@ $(BIN)/pip:
 install = { test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(1); } || $(PIP) install $(1) || { \
 	echo "The packages of $(VENV) cannot be installed, as told above: is there a connection to a package index?" >&2; false; }
 
-# uv leaves byte code to the first import of each module, and so does Python for the package, which is not copied.
-# Where Python is told to write none, as in many containers, that would be every import: a second or two at each start.
-# What cannot be compiled is not imported either.
-bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/(.*/tests|pip|setuptools|fontTools$(1))/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
-# What the workflow never imports, a quarter of all.
-UNUSED := |numba/cuda|numpy/distutils|pygments/lexers|scipy/(integrate|interpolate|io|ndimage|optimize|signal|spatial|special|stats)|sqlalchemy/(dialects|testing)
+# uv leaves byte code to the first import of each module, and so does Python for the package, which is not copied.  Where
+# Python is told to write none, as in many containers, that would be every import: a second or two at each start.
+# `make solve` lets its imports write it, a third of all.  What cannot be compiled is not imported either.
+bytecode = $(BIN)/python -m compileall -qq -j 0 -x 'site-packages/(.*/tests|pip|setuptools|fontTools)/' $(VENV)/lib/python3*/site-packages pttt_ooc || true
 
 $(UV): envs/requirements-uv.txt | $(BIN)/pip
 	@$(PIP) install --only-binary :all: --require-hashes -r envs/requirements-uv.txt || true
@@ -137,30 +136,29 @@ $(SOLVE): envs/requirements-solve.txt pyproject.toml | $(UV)
 	@echo "Installing envs/requirements-solve.txt (less than a minute) ..."
 	@$(call install,--require-hashes -r envs/requirements-solve.txt)
 	@$(call install,--no-deps --no-build-isolation -e .)
-	@$(call bytecode,$(UNUSED))
 	@touch $@
 
 $(RUNTIME): envs/requirements.txt $(SOLVE)
 	@echo "Installing envs/requirements.txt ..."
 	@$(call install,--require-hashes -r envs/requirements.txt)
-	@$(call bytecode)
+	@$(bytecode)
 	@touch $@
 
 $(DEV): envs/requirements-dev.txt $(RUNTIME)
 	@echo "Installing envs/requirements-dev.txt ..."
 	@$(call install,--require-hashes -r envs/requirements-dev.txt)
-	@$(call bytecode)
+	@$(bytecode)
 	@touch $@
 
 $(DOCS): envs/requirements-docs.txt $(RUNTIME)
 	@echo "Installing envs/requirements-docs.txt ..."
 	@$(call install,--require-hashes -r envs/requirements-docs.txt)
-	@$(call bytecode)
+	@$(bytecode)
 	@touch $@
 
 # Optional: without it, tests that compare with it are skipped.  Wheels only, because it takes very long to build.
 $(REFEREE): envs/requirements-referee.txt $(DEV)
 	@echo "Installing envs/requirements-referee.txt ..."
 	@if $(call install,--only-binary :all: --require-hashes -r envs/requirements-referee.txt); then \
-		$(call bytecode); touch $@; \
+		$(bytecode); touch $@; \
 		else echo "open_spiel cannot be installed here, for the reason above: tests that need it are skipped." >&2; fi

@@ -175,6 +175,17 @@ def test_without_snakemake_make_says_so(tmp_path):
     assert done.returncode == 2 and done.stderr.startswith("The workflow needs Snakemake, which is not in .venv: ")
 
 
+def test_a_solve_writes_byte_code_wherever_it_runs(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    snakemake = tmp_path / ".venv/bin/snakemake"
+    snakemake.write_text('#!/bin/sh\necho "told: [$PYTHONDONTWRITEBYTECODE]"\n', encoding="utf-8")
+    snakemake.chmod(0o755)
+    command, environment = ["make", "-s", "-o", ".venv/.solve", "solve"], {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    run_there = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "timeout": PATIENCE}
+    assert "told: []" in subprocess.run(command, **run_there).stdout.splitlines()
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
 def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
     for part in ("Makefile", "pyproject.toml"):
@@ -194,6 +205,8 @@ def test_make_compiles_what_it_installs_and_the_package_but_no_tests(tmp_path):
     (tmp_path / "pttt_ooc").mkdir()
     (tmp_path / "pttt_ooc/own.py").write_text("number = 1", encoding="utf-8")
     run(["make", "--quiet", ".venv/.solve"], tmp_path)
+    assert not list(tmp_path.rglob("some/**/*.pyc"))  # a solve compiles what it imports
+    run(["make", "--quiet", ".venv/.runtime"], tmp_path)
     for place, wanted in ((packages / "some", "module"), (tmp_path / "pttt_ooc", "own")):
         assert [file.name.partition(".")[0] for file in place.rglob("*.pyc")] == [wanted]
 
