@@ -105,6 +105,22 @@ def test_rounds_find_the_same_bits_wherever_and_in_whatever_order_subtrees_are_s
     assert runner.most > 10 and one.last.number > 20
 
 
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("least", [1, 4])
+def test_rounds_find_the_same_bits_when_space_runs_out_again_and_again(name, least, monkeypatch):
+    """What was found before is found again, in searches and in outlooks, and nothing of it counts twice."""
+    monkeypatch.setattr(response_search, "LEAST_INFOSETS", least)
+    plain, tight, order = DoubleOracle(named_game(name)), DoubleOracle(named_game(name)), random.Random(least)
+    for last in plain.rounds():
+        for responder in tight._responders:
+            responder._capacity = order.choice([1, 2, 3, 5, 9, 17, 40])
+        tight.round()
+        states = [{part: numbers.tobytes() for part, numbers in each.state().items()} for each in (plain, tight)]
+        assert states[0] == states[1], last.number
+        if last.number == 30:
+            break
+
+
 @pytest.mark.slow_but_one
 @pytest.mark.long_but("classical", "after-1")
 @pytest.mark.parametrize("name", GAMES[1:])
