@@ -139,23 +139,26 @@ def test_full_game_whose_arrays_are_moved(tmp_path):
 
 @pytest.mark.full
 def test_the_configuration_as_shipped_on_16_cores(tmp_path):
-    workflow = Workflow.fresh(tmp_path)
-    shutil.copy(ROOT / "config.yaml", tmp_path / "config.yaml")
+    workflow = Workflow.fresh(tmp_path / "clone")
+    shutil.copy(ROOT / "config.yaml", tmp_path / "clone/config.yaml")
     done = subprocess.run(
         [*workflow.command(), "--cores", "16"],
-        cwd=tmp_path,
+        cwd=tmp_path / "clone",
         env=workflow.environment,
         capture_output=True,
         text=True,
         timeout=10 * PATIENCE,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    data = tmp_path / "data/pttt-abrupt/full"
+    data = tmp_path / "clone/data/pttt-abrupt/full"
     found = {stage: json.loads((data / f"{stage}.json").read_text()) for stage in STAGES}
     for stage, manifest in found.items():
         memory = manifest["memory"]
         assert manifest["usage"]["peak_anonymous_mb"] <= memory["projected_mb"] <= memory["budget_mb"] == 512, stage
-    assert [found[stage]["usage"]["threads"] for stage in STAGES] == [1, 1, 16, 2, 16, 4, 1]
+    planned = plan_memory(check_config({}), 16).stages
+    threads = {stage: manifest["usage"]["threads"] for stage, manifest in found.items()}
+    assert threads == {stage: planned[stage].threads for stage in STAGES} and threads["finish"] > 1
+    assert [threads[stage] for stage in STAGES if stage != "finish"] == [1, 1, 16, 16, 4, 1]
     assert found["solve"]["result"]["stopped_by"] == "target_nashconv"
     if platform.machine() == "x86_64":
         assert run_digest(data) == DEFAULT_RUN
