@@ -126,12 +126,7 @@ def _prepare(
         order, into = orders[player], rows[player]
         return read_infosets(whole, player, order, into) if order else default_rows(whole, player, into)
 
-    work: list[Callable[[], Any]] = [
-        partial(strategy_of, 0),
-        partial(strategy_of, 1),
-        partial(rows_of, 0),
-        partial(rows_of, 1),
-    ]
+    work: list[Callable[[], Any]] = [partial(of_player, p) for of_player in (strategy_of, rows_of) for p in (0, 1)]
     first, second, first_rows, second_rows = in_order(lambda each: each(), work, threads)
     return (first, second), (first_rows, second_rows)
 
